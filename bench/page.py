@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the report page costs: its size, how long it takes to open, to zoom and to search, and its memory; beside it the same
-profile in speedscope and in the page of CPython's own sampler."""
+"""What the report page costs: its size, how long it takes to open, to zoom and to search, for how long it answers nothing, and its
+memory; beside it the same profile in speedscope and in the page of CPython's own sampler."""
 import base64
 import json
 import os
@@ -19,7 +19,7 @@ SAMPLES_A_NODE = 3
 RUNS = 3
 PATIENCE = 400
 COLUMNS = [("bytes", "file, MB", 1e6), ("data_bytes", "data, MB", 1e6), ("load_s", "open, s", 1), ("zoom_ms", "zoom, ms", 1),
-           ("search_ms", "search, ms", 1), ("heap_bytes", "memory, MB", 1e6)]
+           ("search_ms", "search, ms", 1), ("block_ms", "block, ms", 1), ("heap_bytes", "memory, MB", 1e6)]
 _DATA = re.compile(rb'data-kind="[a-z-]+">([^<]*)<')
 
 

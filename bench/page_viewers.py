@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """page_viewers.py KIND FILE [RUNS]: open a page in Chromium and print as JSON how long it takes until it can be used, until a zoom
-and a search are on the screen, and what memory its process has. Run by the interpreter that has Playwright, hence on its own."""
+and a search are on the screen, for how long it answers nothing, and what memory its process has. Run by the interpreter that has
+Playwright, hence on its own."""
 import json
 import statistics
 import sys
@@ -44,6 +45,20 @@ _TYPE = """const box = document.querySelector(%s);
 class PlumbPage:
     ready = 'document.querySelector("[role=application] canvas")?.width > 0'
 
+    def walk(self, page):
+        """Through all views, with a function selected that is most of the program, by line and inverted."""
+        graph = page.get_by_role("application").first
+        rest = "async () => { for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame); }"
+        graph.focus()
+        for key in ("ArrowDown", "l", "l", "i", "i"):
+            page.keyboard.press(key)
+            page.evaluate(rest)
+            page.wait_for_timeout(1000)  # it is drawn when it is made, and nothing tells when
+        for view in browsers.VIEWS:
+            page.get_by_role("tab", name=view, exact=True).click()
+            page.evaluate(rest)
+            page.wait_for_timeout(1000)
+
     def zooms(self, page):
         """Into the widest callee, and out again; a frame says that it is there."""
         page.locator("[role=application]").first.focus()
@@ -57,6 +72,7 @@ class PlumbPage:
 
 
 class CPython:
+    walk = None
     ready = 'document.querySelectorAll("#chart .frame").length > 0'
 
     def zooms(self, page):
@@ -75,6 +91,7 @@ class CPython:
 
 
 class Speedscope:
+    walk = None
     ready = 'document.body.textContent.includes("Left Heavy") && !document.body.textContent.includes("Loading") && ' \
             'document.querySelectorAll("canvas").length > 0'
 
@@ -101,8 +118,28 @@ def _private(pid):
         return sum(1024 * int(line.split()[1]) for line in f if line.startswith("Private_"))
 
 
+def longest_task(trace):
+    """Milliseconds of CPU time that the thread of the page took for the longest of what it did at once."""
+    events = json.loads(trace)["traceEvents"]
+    threads = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e.get("name") == "thread_name"}
+    tasks = [e for e in events if e.get("name") == "RunTask" and threads.get((e["pid"], e["tid"])) == "CrRendererMain"]
+    return max(e.get("tdur", 0) for e in tasks) / 1000
+
+
+def block(browser, kind, url):
+    """Of opening the page and going through it."""
+    page = browser.new_context(offline=True, viewport={"width": 1440, "height": 900}).new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    browser.start_tracing(page=page, categories=["devtools.timeline", "disabled-by-default-devtools.timeline"])
+    page.goto(url, wait_until="commit", timeout=PATIENCE_MS)
+    page.evaluate(_WAIT_READY % (PATIENCE_MS, _DRAWN, kind.ready))
+    kind.walk(page)
+    return longest_task(browser.stop_tracing())
+
+
 def look(kind, url):
-    with browsers.launched() as browser:
+    with browsers.launched() as launch:
+        browser = launch()
         page = browser.new_context(offline=True, viewport={"width": 1440, "height": 900}).new_page()
         page.set_default_timeout(PATIENCE_MS)
         page.goto(url, wait_until="commit", timeout=PATIENCE_MS)
@@ -111,6 +148,7 @@ def look(kind, url):
             times = [page.evaluate(_ACT % (PATIENCE_MS, _DRAWN, *action)) for action in actions]
             figures[name] = statistics.median(times) if times else None
         figures["heap_bytes"] = memory(browser, page)
+        figures["block_ms"] = block(browser, kind, url) if kind.walk else None
     return figures
 
 

@@ -56,9 +56,9 @@ PICTURES = {
 
 def draw(page, images):
     images.mkdir(exist_ok=True)
-    with browsers.launched() as browser:
+    with browsers.launched() as launch:
         for name, (show, look) in PICTURES.items():
-            report = browsers.Report(browser, page, **look)
+            report = browsers.Report(launch(), page, **look)
             show(report)
             settled(report)
             report.page.screenshot(path=images / name)

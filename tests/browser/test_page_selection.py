@@ -2,7 +2,8 @@
 """One selection everywhere; when things happened; coming nearer by wheel. Canvases are asked for what is drawn on them."""
 import re
 
-from harness import browser as browsers, onscreen
+from harness import browser as browsers, figures, onscreen
+from harness.pages import Made, page_of
 
 _DRAWN = """canvas => {
     const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -139,3 +140,22 @@ def test_what_would_be_gained_follows_the_slider(threads, opened):
         page.rest()
         text = page.page.locator(".what-if b").nth(1).inner_text()
         assert onscreen.says_interval(text, figure["share"] * factor, figure["half_width"] * factor)
+
+
+def test_what_is_made_in_slices_is_shown_in_the_end(maker, opened):
+    """Of a tree that is too large to be made at once; what is chosen meanwhile is not lost."""
+    recording = figures.make(maker, 1, 180_000, "60000", "program")
+    made = Made(maker, recording, page_of(maker, recording))
+    page = opened(made)
+    function = max(made.report().functions, key=lambda one: one["self"]["samples"])  # the first row
+    select(page, function["name"])
+    page.page.locator("body").focus()
+    for key in "ilil":
+        page.page.keyboard.press(key)
+    page.tab("Source")
+    page.rest()
+    assert not re.search(r"[#&](by|inv)=", page.fragment), "each key was pressed twice"
+    assert page.current_tab == "Source" and page.page.locator(".lines .row.alike").count() > 0
+    figures_of = page.page.locator(".details .figures dd b").all_inner_texts()
+    for text, which in zip(figures_of, ("self", "total"), strict=True):
+        assert onscreen.says_interval(text, function[which]["share"], function[which]["half_width"])

@@ -11,6 +11,7 @@ import { fromHash, toHash } from "./state/url";
 import type { Report } from "./data/profile";
 import { App } from "./views/App";
 import { embedded } from "./views/embedded";
+import { inSlices } from "./views/inSlices";
 
 /** What the button "back" goes back to; the rest changes too often for that. */
 function isPlace(before: State, after: State): boolean {
@@ -77,10 +78,12 @@ async function begin(): Promise<void> {
 	if (!page) return;
 	const report = await pageSource(document).load();
 	const store = createStore(beginning(report));
+	const shownOf = createDerived(report);
+	await new Promise<void>((done) => void inSlices(shownOf(store.state()).ahead(), done));
 	keepAddress(store, report);
 	document.title = `${report.profiles[0]?.meta.processes[0]?.name.slice(0, 100) ?? ""} · plumb`;
 	page.replaceChildren();
-	render(<App report={report} store={store} shownOf={createDerived(report)} />, page);
+	render(<App report={report} store={store} shownOf={shownOf} />, page);
 }
 
 begin().catch(trouble);

@@ -8,6 +8,7 @@ import { decodeMeta } from "./meta";
 import { endsOf } from "./preorder";
 import type { BaseTree, Cells, FunctionTable, LocationTable, Meta, Profile, Source, Strip } from "./profile";
 import { stripKinds } from "./profile";
+import { finish, type Steps } from "./steps";
 import { functionTable } from "./tables";
 
 const Tag = { meta: 1, strings: 2, functions: 3, locations: 4, tree: 5, cells: 6, strip: 7, sources: 8 } as const;
@@ -269,7 +270,7 @@ function decodeSources(b: Bytes | undefined, strings: readonly string[]): Map<nu
 }
 
 /** Section by section: whoever wants to do something else in between can. */
-function* decoding(data: Uint8Array): Generator<undefined, Profile> {
+function* decoding(data: Uint8Array): Steps<Profile> {
 	const found = sections(data);
 	const need = (tag: number): Bytes => {
 		const b = found.get(tag);
@@ -293,11 +294,7 @@ function* decoding(data: Uint8Array): Generator<undefined, Profile> {
 
 /** The bytes of a block of kind `profile`, decompressed. */
 export function decodeProfile(data: Uint8Array): Profile {
-	const steps = decoding(data);
-	for (;;) {
-		const step = steps.next();
-		if (step.done) return step.value;
-	}
+	return finish(decoding(data));
 }
 
 /** The same without holding up the browser for all of it at once; `rest` lets it do what waits. */

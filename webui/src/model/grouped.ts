@@ -2,6 +2,7 @@
 // Trees that are grown out of another one: from the innermost frames outwards (inverted), callers and callees of a
 // function. A node stands for the nodes of the other tree that were reached by the same way (its members); one level is
 // grown after the other, so that the lightest and deepest are left out first when there would be too many. Layer model.
+import { finish, type Steps } from "../data/steps";
 import { intern, interner, type Interner } from "./interner";
 import { layOut, offsets, type Tree } from "./tree";
 
@@ -107,15 +108,16 @@ function growUp(g: Growth, level: Level, grows: (group: number) => boolean): voi
 	}
 }
 
-function growCallers(g: Growth, level: Level, least: number, steps: number): void {
+function* growCallers(g: Growth, level: Level, least: number, steps: number): Steps<void> {
 	let left = steps;
 	while (level.count) {
 		left -= level.count;
 		growUp(g, level, left < 0 ? () => false : (group) => g.total[group]! >= least);
+		yield;
 	}
 }
 
-function finish(g: Growth): Tree {
+function treeOf(g: Growth): Tree {
 	const { from, table } = g;
 	const { count } = table;
 	const { newId, ...laid } = layOut({ count, parent: table.a, fn: table.b, line: table.c, weight: g.total });
@@ -143,7 +145,7 @@ function finish(g: Growth): Tree {
 
 /** Roots are innermost functions with the time they took themselves; below them who called them. With `root` a function
  * only its root is grown, the finer: what is zoomed into. */
-export function invert(from: Tree, root = -1, steps = maxSteps): Tree {
+export function* inverting(from: Tree, root = -1, steps = maxSteps): Steps<Tree> {
 	const g = growth(from);
 	const level = emptyLevel(from.count);
 	let grown = 0;
@@ -155,9 +157,15 @@ export function invert(from: Tree, root = -1, steps = maxSteps): Tree {
 		if (root < 0 || from.fn[i] === root) grown += self;
 	}
 	const least = grown * leastShare;
+	yield;
 	growUp(g, level, (group) => (root < 0 || g.table.b[group] === root) && g.total[group]! >= least);
-	growCallers(g, level, least, steps);
-	return finish(g);
+	yield;
+	yield* growCallers(g, level, least, steps);
+	return treeOf(g);
+}
+
+export function invert(from: Tree, root = -1, steps = maxSteps): Tree {
+	return finish(inverting(from, root, steps));
 }
 
 /** The nodes of a function that are not below another one of it: each sample with the function is in one of them. */
@@ -179,13 +187,17 @@ function rootLevel(g: Growth, nodes: readonly number[], fn: number, room: number
 }
 
 /** Who called a function: it is the root; recursion counts once, from the outermost call on. */
-export function callersOf(from: Tree, fn: number, steps = maxSteps): Tree {
+export function* callersIn(from: Tree, fn: number, steps = maxSteps): Steps<Tree> {
 	const g = growth(from);
 	const nodes = outermostOf(from, fn);
 	const level = rootLevel(g, nodes, fn, nodes.length);
-	growCallers(g, level, nodes.length ? g.total[0]! * leastShare : 0, steps);
+	yield* growCallers(g, level, nodes.length ? g.total[0]! * leastShare : 0, steps);
 	for (const i of nodes) g.deepest.fill(g.deepest[i]!, i, from.end[i]);
-	return finish(g);
+	return treeOf(g);
+}
+
+export function callersOf(from: Tree, fn: number, steps = maxSteps): Tree {
+	return finish(callersIn(from, fn, steps));
 }
 
 /** What a function called: it is the root; calls of itself by itself are part of the root. */
@@ -201,7 +213,7 @@ export function calleesOf(from: Tree, fn: number): Tree {
 		growDown(g, level, next, fn, least);
 		[level, next] = [next, level];
 	}
-	return finish(g);
+	return treeOf(g);
 }
 
 /** What is in a subtree that is not gone on with counts as the group's: its samples are found there. */

@@ -24,7 +24,8 @@ function isFile(profile: Profile, file: number): boolean {
 /** Files with samples, the one with most self first. */
 export function fileFigures(profile: Profile, tree: Tree): FileFigures[] {
 	const { functions, strings, sources } = profile;
-	const key = Int32Array.from(tree.fn, (fn) => functions.file[fn]!);
+	const key = new Int32Array(tree.count);
+	for (let i = 0; i < key.length; i++) key[i] = functions.file[tree.fn[i]!]!;
 	const { self, total } = sumByKey(tree, key, strings.length);
 	const files: FileFigures[] = [];
 	for (let file = 1; file < total.length; file++) {
@@ -51,13 +52,14 @@ export interface LineTable {
 }
 
 export function lineTable(profile: Profile, tree: Tree, file: number): LineTable {
-	const { functions } = profile;
-	const isHere = (i: number) => functions.file[tree.fn[i]!] === file && tree.line[i]! > 0;
+	const { file: fileOf } = profile.functions;
+	const here = (i: number) => (fileOf[tree.fn[i]!] === file ? tree.line[i]! : 0);
 	const found = new Set<number>();
-	for (let i = 0; i < tree.count; i++) if (isHere(i)) found.add(tree.line[i]!);
+	for (let i = 0; i < tree.count; i++) if (here(i) > 0) found.add(here(i));
 	const lines = Int32Array.from(found).sort();
 	const rows = new Map(Array.from(lines, (line, row) => [line, row]));
-	const rowOf = Int32Array.from(tree.fn, (_, i) => (isHere(i) ? rows.get(tree.line[i]!)! : -1));
+	const rowOf = new Int32Array(tree.count).fill(-1);
+	for (let i = 0; i < tree.count; i++) if (here(i) > 0) rowOf[i] = rows.get(here(i))!;
 	return { lines, rowOf, ...sumByKey(tree, rowOf, lines.length) };
 }
 

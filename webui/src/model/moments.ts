@@ -90,6 +90,37 @@ export function momentAt(
 	return best ? { node: best[0], state: best[1].state, samples: best[1].samples, all } : null;
 }
 
+/** Spread over columns, of which a bin is `width` wide. */
+function spread(row: Float64Array, bin: number, width: number, samples: number): void {
+	const from = bin * width;
+	const last = Math.min(row.length, from + width);
+	for (let c = Math.floor(from); c < last; c++) {
+		row[c]! += (samples * (Math.min(last, c + 1) - Math.max(from, c))) / width;
+	}
+}
+
+/** By thread: samples of places for which `holds` is not 0, in so many slots. */
+function samplesOf(
+	profile: Profile,
+	sieve: Sieve,
+	holds: Uint32Array,
+	slots: { readonly count: number; readonly width: number },
+): Map<number, Float64Array> {
+	const { count, place, thread, state, bin, samples } = profile.cells;
+	const { threads, states, fromBin, toBin } = sieve;
+	const found = new Map<number, Float64Array>();
+	for (let i = 0; i < count; i++) {
+		const at = bin[i]!;
+		const t = thread[i]!;
+		if (place[i]! < 0 || !holds[place[i]!] || !threads[t] || !states[state[i]!]) continue;
+		if (at < fromBin || at >= toBin) continue;
+		let row = found.get(t);
+		if (!row) found.set(t, (row = new Float64Array(slots.count)));
+		spread(row, at, slots.width, samples[i]!);
+	}
+	return found;
+}
+
 /** By thread and column: the share of samples of places for which `holds` is not 0, of so many as there can be. */
 export function ranColumns(
 	profile: Profile,
@@ -97,22 +128,18 @@ export function ranColumns(
 	holds: Uint32Array,
 	{ durationNs, columns, full }: { durationNs: number; columns: number; full: number },
 ): ReadonlyMap<number, Float32Array> {
-	const { count, place, thread, state, bin, samples, binNs } = profile.cells;
-	const { threads, states, fromBin, toBin } = sieve;
-	const ran = new Map<number, Float32Array>();
+	const { binNs, bins } = profile.cells;
 	const width = (binNs / durationNs) * columns;
-	for (let i = 0; i < count; i++) {
-		const at = bin[i]!;
-		const t = thread[i]!;
-		if (place[i]! < 0 || !holds[place[i]!] || !threads[t] || !states[state[i]!]) continue;
-		if (at < fromBin || at >= toBin) continue;
-		let row = ran.get(t);
-		if (!row) ran.set(t, (row = new Float32Array(columns)));
-		const from = at * width;
-		const last = Math.min(columns, from + width);
-		for (let c = Math.floor(from); c < last; c++) {
-			row[c]! += (samples[i]! * (Math.min(last, c + 1) - Math.max(from, c))) / (width * (full || 1));
+	/* Bins that are wider than columns are added up before they are spread: there are few, and many cells of each. */
+	const slots = width > 1 ? { count: bins, width: 1 } : { count: columns, width };
+	const ran = new Map<number, Float32Array>();
+	for (const [thread, found] of samplesOf(profile, sieve, holds, slots)) {
+		let row = found;
+		if (width > 1) {
+			row = new Float64Array(columns);
+			for (let bin = 0; bin < bins; bin++) if (found[bin]) spread(row, bin, width, found[bin]);
 		}
+		ran.set(thread, Float32Array.from(row, (samples) => samples / (full || 1)));
 	}
 	return ran;
 }

@@ -2,7 +2,8 @@
 // From the profile's call tree, a filter's frames and modules, and transforms to the shape of the tree that is shown.
 // Figures come later (tree.ts), so that a filter of time or threads leaves the shape alone. Layer model; pure.
 import type { Profile } from "../data/profile";
-import { intern, interner } from "./interner";
+import { finish, type Steps } from "../data/steps";
+import { childOf, type Family, family } from "./family";
 import { rowsWith } from "./labels";
 import { dropped, fold, hide, type Stacks, stacksOf } from "./stacks";
 import { Startup, startupFunctions } from "./startup";
@@ -74,21 +75,22 @@ function neededNodes(s: Stacks, out: Uint8Array | null, all: Float64Array): Uint
 }
 
 /** Nodes with the same caller, function and line become one. */
-function merge(s: Stacks, needed: Uint8Array): { groupOf: Int32Array; table: ReturnType<typeof interner> } {
-	const table = interner(s.count);
+function merge(s: Stacks, needed: Uint8Array): { groupOf: Int32Array; table: Family } {
+	const table = family(s.count);
 	const groupOf = new Int32Array(s.count).fill(-1);
 	for (let i = 0; i < s.count; i++) {
 		if (!needed[i]) continue;
 		const up = s.parent[i]!;
-		groupOf[i] = intern(table, up < 0 ? -1 : groupOf[up]!, s.fn[i]!, s.line[i]!);
+		groupOf[i] = childOf(table, up < 0 ? -1 : groupOf[up]!, s.fn[i]!, s.line[i]!);
 	}
 	return { groupOf, table };
 }
 
-function shapeOfStacks(s: Stacks, out: Uint8Array | null, all: Float64Array): Shape {
+function* shapeOfStacks(s: Stacks, out: Uint8Array | null, all: Float64Array): Steps<Shape> {
 	const needed = neededNodes(s, out, all);
 	const { groupOf, table } = merge(s, needed);
-	const { count, a: parent, b: fn, c: line } = table;
+	yield;
+	const { count, parent, fn, line } = table;
 	const groupAt = (l: number) => groupOf[s.to[s.ofPlace[l]!]!] ?? -1;
 	const weight = new Float64Array(count);
 	const someplace = new Int32Array(count);
@@ -104,6 +106,7 @@ function shapeOfStacks(s: Stacks, out: Uint8Array | null, all: Float64Array): Sh
 		weight[up]! += weight[group]!;
 	}
 	const { newId, ...laid } = layOut({ count, parent, fn, line, weight });
+	yield;
 	const nodeOf = new Int32Array(all.length);
 	const base = new Int32Array(count);
 	for (let l = all.length - 1; l >= 0; l--) {
@@ -115,7 +118,7 @@ function shapeOfStacks(s: Stacks, out: Uint8Array | null, all: Float64Array): Sh
 	return { ...laid, nodeOf, out, base, keepsFrameless: s.keepsFrameless && !out };
 }
 
-export function shapeOf(profile: Profile, o: ShapeOptions): FoldedShape {
+export function* shaping(profile: Profile, o: ShapeOptions): Steps<FoldedShape> {
 	const kinds = o.startup ? startupFunctions(profile) : null;
 	const folds = kinds?.some((kind) => kind !== Startup.none) ?? false;
 	if (o.by === "function" && !folds && !o.transforms.length && !o.kinds && !o.modules.length && !o.labels.length) {
@@ -125,5 +128,10 @@ export function shapeOf(profile: Profile, o: ShapeOptions): FoldedShape {
 	const folded = kinds && folds ? fold(s, kinds) : [];
 	if (o.kinds) hide(s, (fn) => !(o.kinds & (1 << profile.functions.origin[fn]!)));
 	for (const transform of o.transforms) apply(profile, s, transform);
-	return { ...shapeOfStacks(s, outside(profile, o), allSamples(profile)), folded };
+	yield;
+	return { ...(yield* shapeOfStacks(s, outside(profile, o), allSamples(profile))), folded };
+}
+
+export function shapeOf(profile: Profile, o: ShapeOptions): FoldedShape {
+	return finish(shaping(profile, o));
 }

@@ -4,6 +4,7 @@
 // Layer state; no DOM.
 import type { DiffRow, Profile, Report } from "../data/profile";
 import { activities, stripKinds } from "../data/profile";
+import { type Steps, type Work, workOf } from "../data/steps";
 import {
 	batchesOf, batchingOf, halfWidths, maxRows, nodeBits, rowBits, type Rows, type Selected,
 } from "../model/batches";
@@ -15,13 +16,13 @@ import {
 import type { Figure, Figures } from "../model/figures";
 import { folded } from "../model/folded";
 import { type FunctionRows, functionRows } from "../model/functions";
-import { calleesOf, callersOf, invert } from "../model/grouped";
+import { calleesOf, callersIn, inverting } from "../model/grouped";
 import {
 	expressionsOf, fileFigures, type FileFigures, type FileLines, lineCallees, lineCallers, lineTable,
 	locationsByLine, locationValues, opcodesOf,
 } from "../model/lines";
 import { matchedValue, matcher } from "../model/search";
-import { type FoldedShape, shapeOf } from "../model/shape";
+import { type FoldedShape, shaping } from "../model/shape";
 import { stateUnit, type Statistics, statisticsOf } from "../model/statistics";
 import { stripColumns, type StripColumns } from "../model/strip";
 import { type Chart, chartOf } from "../model/chart";
@@ -43,6 +44,10 @@ export interface Shown {
 	readonly weightNs: number;
 	/** Left out because they did nothing all along. */
 	readonly idleThreads: number;
+	/** Makes what the chosen view asks for first, step by step, where that takes long. */
+	ahead(): Steps<void>;
+	/** Makes what is told of a function. */
+	aheadOf(fn: number): Steps<void>;
 	/** Functions of start-up frames that are folded; rows of the function table. */
 	foldedFunctions(): readonly number[];
 	folded(): number;
@@ -108,14 +113,16 @@ function places(p: Pipeline, unit: Unit): PlaceValues {
 	return p.keep(`places ${unit}`, [passes], () => placeValues(p.profile, passes, unit));
 }
 
-function shape({ profile, state, keep }: Pipeline, by: State["by"], startup: boolean): FoldedShape {
+function shapeWork({ profile, state, keep }: Pipeline, by: State["by"], startup: boolean): Work<FoldedShape> {
 	const { transforms } = state;
 	const { kinds, modules, labels } = state.filter;
-	const make = (folds: boolean) =>
-		keep(`shape ${by} ${String(folds)}`, [profile, transforms, kinds, modules, labels], () =>
-			shapeOf(profile, { by, startup: folds, transforms, kinds, modules, labels }),
-		);
-	return make(startup);
+	return keep(`shape ${by} ${String(startup)}`, [profile, transforms, kinds, modules, labels], () =>
+		workOf(shaping(profile, { by, startup, transforms, kinds, modules, labels })),
+	);
+}
+
+function shape(p: Pipeline, by: State["by"], startup: boolean): FoldedShape {
+	return shapeWork(p, by, startup).result();
 }
 
 function tree(p: Pipeline, by: State["by"], startup: boolean): Tree {
@@ -150,10 +157,20 @@ function zoomedRoot(p: Pipeline, from: Tree): number {
 	return node < 0 ? -1 : from.fn[node]!;
 }
 
-function inverted(p: Pipeline): Tree {
+function invertedWork(p: Pipeline): Work<Tree> {
 	const from = mainTree(p);
 	const root = zoomedRoot(p, from);
-	return p.keep("inverted", [from, root], () => invert(from, root));
+	return p.keep("inverted", [from, root], () => workOf(inverting(from, root)));
+}
+
+function callersWork(p: Pipeline, fn: number): Work<Tree> {
+	const from = mainTree(p);
+	return p.keep("callers", [from, fn], () => workOf(callersIn(from, fn)));
+}
+
+function callees(p: Pipeline, fn: number): Tree {
+	const from = mainTree(p);
+	return p.keep("callees", [from, fn], () => calleesOf(from, fn));
 }
 
 function whole(p: Pipeline, unit: Unit): number {
@@ -289,7 +306,8 @@ function functionStates(p: Pipeline, fn: number): number[] {
 	const form = shape(p, "function", false);
 	const passes = sieve(p);
 	const classes = p.keep("states", [passes], () => classesOf(exclusiveStates(passes)));
-	const own = shownNodes(form).map((node) => (node >= 0 && form.fn[node] === fn ? 0 : -1));
+	const own = shownNodes(form).slice();
+	for (let l = 0; l < own.length; l++) own[l] = own[l]! >= 0 && form.fn[own[l]!] === fn ? 0 : -1;
 	const values = valuesByClass(p.profile, passes, stateUnit(p.profile), classes, { of: own, count: 1 });
 	return values.map(([value]) => value!);
 }
@@ -353,6 +371,64 @@ function sourceLines(p: Pipeline, file: number): FileLines {
 	});
 }
 
+function sourceFiles(p: Pipeline): readonly FileFigures[] {
+	const from = tree(p, "line", false);
+	return p.keep("files", [from], () => fileFigures(p.profile, from));
+}
+
+/** Trees with fewer nodes are made in no time, so nothing is made ahead. */
+const largeTree = 50_000;
+
+function* stepsOf(work: Work<unknown>): Steps<void> {
+	while (work.step()) yield;
+}
+
+function* stepsOfTree(p: Pipeline, by: State["by"], startup: boolean): Steps<void> {
+	yield* stepsOf(shapeWork(p, by, startup));
+	places(p, p.state.unit);
+	yield;
+	tree(p, by, startup);
+	yield;
+}
+
+function* stepsOfView(p: Pipeline): Steps<void> {
+	const { view, inverted: isInverted, selected: fn } = p.state;
+	if (isInverted && (view === "flame" || view === "tree")) yield* stepsOf(invertedWork(p));
+	if (view === "flame" && !isInverted) leafStates(p, mainTree(p));
+	if (view === "sandwich" && fn !== null) {
+		yield* stepsOf(callersWork(p, fn));
+		callees(p, fn);
+	}
+	if (view === "source") {
+		yield* stepsOfTree(p, "line", false);
+		sourceFiles(p);
+	}
+	yield;
+}
+
+function* ahead(p: Pipeline): Steps<void> {
+	const { by, startup } = p.state;
+	if (p.profile.tree.places < largeTree) return;
+	yield* stepsOfTree(p, "function", false);
+	rowsOf(p, "function");
+	yield;
+	yield* stepsOfTree(p, by, startup);
+	yield* stepsOfView(p);
+}
+
+function* aheadOf(p: Pipeline, fn: number): Steps<void> {
+	if (p.profile.tree.places < largeTree) return;
+	functionFigures(p, fn);
+	yield;
+	functionStates(p, fn);
+	yield;
+	yield* stepsOfTree(p, "line", false);
+	rowsOf(p, "line");
+	yield;
+	yield* stepsOf(callersWork(p, fn));
+	callees(p, fn);
+}
+
 function collapsed(p: Pipeline): string {
 	const { filter, transforms, by } = p.state;
 	const passes = sieveOf(p.profile, filter.idle === "hide" ? { ...filter, idle: "keep" } : filter);
@@ -399,13 +475,15 @@ function shownOf(p: Pipeline): Shown {
 		get idleThreads() {
 			return sieve(p).idleHidden;
 		},
+		ahead: () => ahead(p),
+		aheadOf: (fn) => aheadOf(p, fn),
 		foldedFunctions: () => shape(p, state.by, state.startup).folded,
 		folded: () => shape(p, state.by, state.startup).folded.length,
 		tree: () => mainTree(p),
-		inverted: () => inverted(p),
-		shownTree: () => (state.inverted ? inverted(p) : mainTree(p)),
-		callers: (fn) => keep("callers", [mainTree(p), fn], () => callersOf(mainTree(p), fn)),
-		callees: (fn) => keep("callees", [mainTree(p), fn], () => calleesOf(mainTree(p), fn)),
+		inverted: () => invertedWork(p).result(),
+		shownTree: () => (state.inverted ? invertedWork(p).result() : mainTree(p)),
+		callers: (fn) => callersWork(p, fn).result(),
+		callees: (fn) => callees(p, fn),
 		rows: () => rowsOf(p, state.by),
 		functionRows: () => rowsOf(p, "function"),
 		lineRows: () => rowsOf(p, "line"),
@@ -417,10 +495,7 @@ function shownOf(p: Pipeline): Shown {
 		search: () => search(p),
 		statistics: () => statistics(p),
 		blame: () => keep("blame", [selected(p)], () => blameOf(selected(p))),
-		sourceFiles() {
-			const from = tree(p, "line", false);
-			return keep("files", [from], () => fileFigures(profile, from));
-		},
+		sourceFiles: () => sourceFiles(p),
 		sourceLines: (file) => sourceLines(p, file),
 		strip: (fromNs, toNs, columns) => stripColumns(profile, sieve(p).threads, fromNs, toNs, columns),
 		momentAt: (thread, span) =>

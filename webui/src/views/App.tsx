@@ -16,6 +16,7 @@ import { Details } from "./Details";
 import { FilterBar } from "./FilterBar";
 import { Header } from "./Header";
 import { Help } from "./Help";
+import { inSlices } from "./inSlices";
 import { onPageKey } from "./keys";
 import { Legend } from "./Legend";
 import { LinkNote } from "./LinkNote";
@@ -35,13 +36,37 @@ interface Props {
 
 const SAID_MS = 2500;
 
-function useStore(store: Store): State {
-	const [state, setState] = useState(store.state());
+interface Seen {
+	readonly state: State;
+	readonly shown: Shown;
+}
+
+/** The state of the store when all has been made that it shows; until then the one before. Only the last one of several
+ * that come meanwhile is gone on with. */
+function useStore(store: Store, shownOf: Props["shownOf"]): Seen {
+	const [seen, see] = useState<Seen>(() => ({ state: store.state(), shown: shownOf(store.state()) }));
 	useEffect(() => {
-		setState(store.state());
-		return store.subscribe(() => setState(store.state()));
+		let busy = false;
+		let end = (): void => undefined;
+		const follow = (): void => {
+			if (busy) return;
+			busy = true;
+			const state = store.state();
+			const shown = shownOf(state);
+			end = inSlices(shown.ahead(), () => {
+				busy = false;
+				see((before) => (before.state === state ? before : { state, shown }));
+				if (store.state() !== state) follow();
+			});
+		};
+		follow();
+		const leave = store.subscribe(follow);
+		return () => {
+			leave();
+			end();
+		};
 	}, [store]);
-	return state;
+	return seen;
 }
 
 /** Something said goes away after a while; said again, it is said again. */
@@ -66,8 +91,7 @@ function useKeys(page: Page, store: Store, help: () => void): void {
 }
 
 export function App({ report, store, shownOf }: Props): JSX.Element {
-	const state = useStore(store);
-	const shown = shownOf(state);
+	const { state, shown } = useStore(store, shownOf);
 	const dark = useTheme(state.theme);
 	const [menu, setMenu] = useState<MenuAt | null>(null);
 	const [help, setHelp] = useState(false);

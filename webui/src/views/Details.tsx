@@ -167,7 +167,7 @@ function OfFunction({ page, fn }: { page: Page; fn: number }): JSX.Element {
 	const { profile, dark } = page;
 	const { filter, transforms, startup, by, unit, inverted, at } = page.state;
 	const parts = [profile, dark, filter, transforms, startup, by, unit, inverted, at, fn];
-	const settled = useSettled({ page, fn }, parts);
+	const settled = useSettled({ page, fn }, parts, (of) => of.page.shown.aheadOf(of.fn));
 	/* Kept as it is until the next one: drawing it again would add everything up again. */
 	const rest = useMemo(() => (settled ? <Rest page={settled.page} fn={settled.fn} /> : null), [settled]);
 	return (

@@ -23,14 +23,16 @@ function onUndoKey(event: KeyboardEvent, commands: Commands): boolean {
 	return true;
 }
 
+/** What is on or off is taken of the state that is chosen: what is shown may be the one before, for a moment. */
 function onViewKey(key: string, page: Page): boolean {
 	const { state, change } = page;
 	const tab = tabsOf(page)[Number(key) - 1];
 	if (tab) change({ view: tab.view });
-	else if (key === "l") change({ by: state.by === "line" ? "function" : "line", zoom: null });
-	else if (key === "t" && !page.profile.meta.counted) change({ unit: state.unit === "time" ? "samples" : "time" });
-	else if (key === "i") change({ inverted: !state.inverted, zoom: null });
-	else if (key === "b") change({ flipped: !state.flipped });
+	else if (key === "l") change((now) => ({ ...now, by: now.by === "line" ? "function" : "line", zoom: null }));
+	else if (key === "t" && !page.profile.meta.counted) {
+		change((now) => ({ ...now, unit: now.unit === "time" ? "samples" : "time" }));
+	} else if (key === "i") change((now) => ({ ...now, inverted: !now.inverted, zoom: null }));
+	else if (key === "b") change((now) => ({ ...now, flipped: !now.flipped }));
 	else if (key === "Escape" && state.selected !== null) change({ selected: null, at: null });
 	else return false;
 	return true;

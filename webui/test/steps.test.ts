@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { decodeProfile } from "../src/data/decode";
+import { finish, type Steps, workOf } from "../src/data/steps";
+import { childOf, family } from "../src/model/family";
+import { createDerived } from "../src/state/derived";
+import { initialState, type State } from "../src/state/state";
+import { bigProfile, million, random } from "./big";
+
+function* counting(log: number[], to: number): Steps<number> {
+	for (let i = 1; i <= to; i++) {
+		log.push(i);
+		yield;
+	}
+	return to;
+}
+
+test("work is done once, by steps or when its result is asked for", () => {
+	const log: number[] = [];
+	const work = workOf(counting(log, 3));
+	assert.equal(work.step(), true);
+	assert.deepEqual(log, [1]);
+	assert.equal(work.result(), 3);
+	assert.equal(work.step(), false);
+	assert.equal(work.result(), 3);
+	assert.deepEqual(log, [1, 2, 3]);
+});
+
+test("nodes are told apart by caller, function and line, however many siblings they have", () => {
+	const next = random(7);
+	const known = new Map<string, number>();
+	const found = family(2000);
+	for (let i = 0; i < 2000; i++) {
+		const parent = found.count === 0 ? -1 : Math.floor(next() * Math.min(found.count, 40)) - 1;
+		const [fn, line] = [Math.floor(next() * 12), Math.floor(next() * 3)];
+		const id = childOf(found, parent, fn, line);
+		const key = [parent, fn, line].join();
+		if (!known.has(key)) {
+			assert.equal(id, known.size, "ids are in the order of appearance");
+			known.set(key, id);
+		}
+		assert.equal(id, known.get(key));
+		assert.deepEqual([found.parent[id], found.fn[id], found.line[id]], [parent, fn, line]);
+	}
+	assert.equal(found.count, known.size);
+});
+
+test("what is made ahead is what is made when it is asked for", () => {
+	const report = { profiles: [decodeProfile(bigProfile({ ...million, nodes: 60_000 }))], diff: null };
+	const states: Partial<State>[] = [
+		{}, { inverted: true }, { by: "line" }, { view: "source" }, { view: "sandwich", selected: 3 },
+	];
+	for (const part of states) {
+		const state = { ...initialState, ...part };
+		const [ahead, later] = [createDerived(report)(state), createDerived(report)(state)];
+		let steps = 0;
+		for (const work = ahead.ahead(); !work.next().done; ) steps++;
+		assert.ok(steps > 3, "it is made in steps");
+		finish(ahead.aheadOf(3));
+		assert.deepEqual(ahead.shownTree(), later.shownTree());
+		assert.deepEqual(ahead.sourceFiles(), later.sourceFiles());
+		assert.deepEqual(ahead.callers(3), later.callers(3));
+		assert.deepEqual(ahead.lineRows(), later.lineRows());
+	}
+});
