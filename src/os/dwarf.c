@@ -4,33 +4,17 @@
 
 #include <string.h>
 
+#include "debug_file.h"
 #include "dwarf_parts.h"
 #include "elf_tables.h"
+#include "filed_functions.h"
+#include "own_fd.h"
 
-#define INLINED_MAX 64 /* functions that are compiled into each other */
-#define DEPTH_MAX   4096
+#define LINK_MAX_BYTES 8192
+#define INLINED_MAX    64 /* functions that are compiled into each other */
+#define DEPTH_MAX      4096
 
-struct plumb_error *pl_dwarf_open(const struct pl_elf *e, struct pl_dwarf **ret)
-{
-	struct pl_dwarf *d = e->object ? NULL : calloc(1, sizeof *d);
-
-	*ret = NULL;
-	if (!d)
-		return e->object ? NULL : &pl_err_no_memory;
-	d->work = e->work;
-	if (!pl_dwarf_sections_read(d, e)) {
-		pl_dwarf_close(d);
-		return NULL;
-	}
-	if (!pl_dwarf_units_read(d)) {
-		pl_dwarf_close(d);
-		return &pl_err_no_memory;
-	}
-	*ret = d;
-	return NULL;
-}
-
-void pl_dwarf_close(struct pl_dwarf *d)
+static void close_alone(struct pl_dwarf *d)
 {
 	if (!d)
 		return;
@@ -46,6 +30,86 @@ void pl_dwarf_close(struct pl_dwarf *d)
 	pl_vec_deinit(&d->code);
 	pl_vec_deinit(&d->abbrevs);
 	free(d);
+}
+
+static struct plumb_error *open_alone(const struct pl_elf *e, struct pl_dwarf **ret)
+{
+	struct pl_dwarf *d = calloc(1, sizeof *d);
+
+	*ret = NULL;
+	if (!d)
+		return &pl_err_no_memory;
+	d->work = e->work;
+	if (!pl_dwarf_sections_read(d, e)) {
+		close_alone(d);
+		return NULL;
+	}
+	if (!pl_dwarf_units_read(d)) {
+		close_alone(d);
+		return &pl_err_no_memory;
+	}
+	*ret = d;
+	return NULL;
+}
+
+/* By its build-id, as other debug information: whoever made the file may name any path. */
+static struct plumb_error *open_common(const uint8_t *id, size_t len, struct pl_work *work, struct pl_dwarf **ret)
+{
+	const int fd = pl_debug_file_open(id, len);
+	struct pl_elf *e;
+
+	if (fd < 0)
+		return NULL;
+	struct plumb_error *err = pl_elf_open_fd(fd, work, &e);
+	pl_own_fd_close(fd);
+	if (err && err != &pl_err_no_memory) {
+		plumb_error_destroy(err);
+		return NULL;
+	}
+	if (err)
+		return err;
+	if (pl_elf_has_build_id(e, id, len))
+		err = open_alone(e, ret);
+	pl_elf_close(e);
+	return err;
+}
+
+/* A path, and behind its NUL the build-id. */
+static struct plumb_error *find_common(const struct pl_elf *e, struct pl_dwarf *d)
+{
+	size_t len;
+	uint8_t *link = pl_elf_copy_section(e, ".gnu_debugaltlink", LINK_MAX_BYTES, &len);
+	const uint8_t *end = link ? memchr(link, '\0', len) : NULL;
+	struct plumb_error *err = NULL;
+
+	if (end)
+		err = open_common(end + 1, len - (size_t)(end + 1 - link), d->work, &d->common);
+	free(link);
+	return err;
+}
+
+struct plumb_error *pl_dwarf_open(const struct pl_elf *e, struct pl_dwarf **ret)
+{
+	*ret = NULL;
+	if (e->object) /* nothing was put anywhere yet */
+		return NULL;
+	struct plumb_error *err = open_alone(e, ret);
+	if (err || !*ret)
+		return err;
+	err = find_common(e, *ret);
+	if (err) {
+		pl_dwarf_close(*ret);
+		*ret = NULL;
+	}
+	return err;
+}
+
+void pl_dwarf_close(struct pl_dwarf *d)
+{
+	if (!d)
+		return;
+	close_alone(d->common);
+	close_alone(d);
 }
 
 /* ---- what an instruction is of ----------------------------------------------------------------------------------- */

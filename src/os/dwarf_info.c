@@ -162,10 +162,11 @@ static struct pl_dwarf_value of_fixed_size(const struct pl_dwarf_unit *u, uint64
 	case F_ADDRX3:
 	case F_ADDRX4:
 		return value(PL_VALUE_ADDRESS_INDEX, n);
-	case F_REF_SIG8:
 	case F_REF_SUP4:
 	case F_REF_SUP8:
-		return value(PL_VALUE_NONE, 0); /* in another file, or a type */
+		return value(PL_VALUE_COMMON_ENTRY, n);
+	case F_REF_SIG8:
+		return value(PL_VALUE_NONE, 0); /* a type */
 	default:
 		return value(PL_VALUE_NUMBER, n);
 	}
@@ -215,10 +216,11 @@ static struct pl_dwarf_value of_other_size(const struct pl_dwarf_unit *u, uint64
 		return skipped(r, pl_dwarf_uint(r, 4));
 	case F_DATA16:
 		return skipped(r, 16);
-	case F_STRP_SUP:
 	case F_GNU_REF_ALT:
-	case F_GNU_STRP_ALT: /* in a file that several have in common */
-		return skipped(r, u->offset_size);
+		return value(PL_VALUE_COMMON_ENTRY, pl_dwarf_uint(r, u->offset_size));
+	case F_STRP_SUP:
+	case F_GNU_STRP_ALT:
+		return value(PL_VALUE_COMMON_TEXT_OFFSET, pl_dwarf_uint(r, u->offset_size));
 	default:
 		r->bad = true;
 		return value(PL_VALUE_NONE, 0);
@@ -256,6 +258,8 @@ const char *pl_dwarf_value_text(const struct pl_dwarf *d, const struct pl_dwarf_
 		return pl_dwarf_text_at(d, PL_DWARF_STR, v->number);
 	if (v->kind == PL_VALUE_LINE_TEXT_OFFSET)
 		return pl_dwarf_text_at(d, PL_DWARF_LINE_STR, v->number);
+	if (v->kind == PL_VALUE_COMMON_TEXT_OFFSET)
+		return d->common ? pl_dwarf_text_at(d->common, PL_DWARF_STR, v->number) : NULL;
 	if (v->kind != PL_VALUE_TEXT_INDEX ||
 	    !number_at(d, PL_DWARF_STR_OFFSETS, u->str_offsets_base, v->number, u->offset_size, &offset))
 		return NULL;
@@ -354,6 +358,11 @@ static const struct pl_dwarf_unit *unit_at(const struct pl_dwarf *d, uint64_t of
 	return i < d->units.len && d->units.data[i].first <= offset ? &d->units.data[i] : NULL;
 }
 
+static bool is_entry(const struct pl_dwarf_value *v)
+{
+	return v->kind == PL_VALUE_ENTRY || v->kind == PL_VALUE_COMMON_ENTRY;
+}
+
 /* What is compiled into others, and what a class declares, has its name in an entry of its own. */
 const char *pl_dwarf_name(struct pl_dwarf *d, const struct pl_dwarf_unit *u, const struct pl_dwarf_entry *e)
 {
@@ -367,12 +376,13 @@ const char *pl_dwarf_name(struct pl_dwarf *d, const struct pl_dwarf_unit *u, con
 			return linkage;
 		plain = plain ? plain : pl_dwarf_value_text(d, u, &at.at[PL_AT_NAME]);
 		const struct pl_dwarf_value *next = &at.at[PL_AT_ABSTRACT_ORIGIN];
-		if (next->kind != PL_VALUE_ENTRY)
+		if (!is_entry(next))
 			next = &at.at[PL_AT_SPECIFICATION];
-		if (next->kind != PL_VALUE_ENTRY || hops == NAME_HOPS)
+		if (!is_entry(next) || hops == NAME_HOPS)
 			return plain;
 		const uint64_t offset = next->number;
-		u = unit_at(d, offset);
+		d = next->kind == PL_VALUE_COMMON_ENTRY ? d->common : d;
+		u = d ? unit_at(d, offset) : NULL;
 		if (!u)
 			return plain;
 		struct pl_dwarf_reader r = pl_dwarf_entries_from(d, u, offset);

@@ -35,11 +35,13 @@ enum pl_dwarf_kind {
 	PL_VALUE_ADDRESS,
 	PL_VALUE_ADDRESS_INDEX, /* in .debug_addr */
 	PL_VALUE_ENTRY,		/* offset of an entry in .debug_info */
+	PL_VALUE_COMMON_ENTRY,	/* likewise, of the file that several have in common */
 	PL_VALUE_TEXT,
-	PL_VALUE_TEXT_OFFSET,	   /* in .debug_str */
-	PL_VALUE_LINE_TEXT_OFFSET, /* in .debug_line_str */
-	PL_VALUE_TEXT_INDEX,	   /* in .debug_str_offsets */
-	PL_VALUE_RANGES_INDEX,	   /* in .debug_rnglists */
+	PL_VALUE_TEXT_OFFSET,	     /* in .debug_str */
+	PL_VALUE_LINE_TEXT_OFFSET,   /* in .debug_line_str */
+	PL_VALUE_COMMON_TEXT_OFFSET, /* in .debug_str of the file that several have in common */
+	PL_VALUE_TEXT_INDEX,	     /* in .debug_str_offsets */
+	PL_VALUE_RANGES_INDEX,	     /* in .debug_rnglists */
 };
 struct pl_dwarf_value {
 	enum pl_dwarf_kind kind;
@@ -115,7 +117,8 @@ struct pl_dwarf_abbrev {
 };
 
 struct pl_dwarf {
-	struct pl_work *work; /* NULL: no limit */
+	struct pl_work *work;	 /* NULL: no limit */
+	struct pl_dwarf *common; /* what dwz has moved to a file that several have in common; NULL: nothing */
 	struct {
 		uint8_t *bytes;
 		size_t len;

@@ -67,7 +67,7 @@ static uint8_t *read_section(const struct pl_elf *e, const char *name, size_t *l
 
 bool pl_dwarf_sections_read(struct pl_dwarf *d, const struct pl_elf *e)
 {
-	static const enum pl_dwarf_section needed[] = {PL_DWARF_INFO, PL_DWARF_ABBREV, PL_DWARF_LINE};
+	static const enum pl_dwarf_section needed[] = {PL_DWARF_INFO, PL_DWARF_ABBREV};
 
 	for (int i = 0; i < PL_DWARF_SECTIONS; i++)
 		d->sections[i].bytes = read_section(e, names[i], &d->sections[i].len);

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -287,22 +288,41 @@ long go(long n) { return works(n) + 1; }
 """
 
 
-@pytest.mark.parametrize("kept", ["in the file", "beside it"])
+def put_in_common(debug, directory):
+    """What this debug information has in common with two like it goes to a file of its own, as distributions do it."""
+    same = [directory / ("%d.debug" % i) for i in range(2)]
+    for path in same:
+        shutil.copy(debug, path)
+    common = directory / "common"
+    subprocess.run([tool("dwz"), "-m", common, debug, *same], check=True)
+    notes = subprocess.run([tool("readelf"), "-n", common], check=True, capture_output=True, text=True).stdout
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", notes)[1]
+    place = debug.parent.parent / build_id[:2] / (build_id[2:] + ".debug")
+    place.parent.mkdir()
+    common.rename(place)
+
+
+@pytest.mark.parametrize("kept", ["in the file", "beside it", "in common"])
 def test_lines_and_inlined_functions(plumb, target, any_python, tmp_path, kept):
-    """By debug information: that of the file itself, or what was stripped from it and is kept by its build-id."""
+    """By debug information: that of the file itself, or what was stripped from it and is kept by its build-id; also what
+    several files have in common."""
     try:
         compiler, objcopy = tool("cc"), tool("objcopy")
+        for name in ("dwz", "readelf") if kept == "in common" else ():
+            tool(name)
     except Lacking as lacking:
         pytest.skip(str(lacking))
     build_id = "c0ffee" + 34 * "1"
     source, library, environment = tmp_path / "lines.c", tmp_path / "lines.so", dict(os.environ)
     source.write_text(LINES)
     subprocess.run([compiler, "-g", "-O2", "-shared", "-fPIC", "-Wl,--build-id=0x" + build_id, "-o", library, source], check=True)
-    if kept == "beside it":
+    if kept != "in the file":
         debug = tmp_path / "debug" / ".build-id" / build_id[:2] / (build_id[2:] + ".debug")
         debug.parent.mkdir(parents=True)
         subprocess.run([objcopy, "--only-keep-debug", library, debug], check=True)
         subprocess.run([objcopy, "--strip-debug", library], check=True)
+        if kept == "in common":
+            put_in_common(debug, tmp_path)
         environment["PLUMB_DEBUG_PATH"] = str(tmp_path / "debug")
     with target(any_python, "native_deep.py", "--library", library, "--threads", "1") as program:
         wait_asleep(program.pid)

@@ -60,6 +60,7 @@ missing_test() {
 	have musl-gcc || echo musl-tools
 	have gdb || echo gdb
 	have eu-stack || echo elfutils
+	have dwz || echo dwz
 	have protoc || echo protobuf-compiler
 	[ -e /usr/share/perl5/Devel/NYTProf/flamegraph.pl ] || have flamegraph.pl || echo libdevel-nytprof-perl
 	have callgrind_annotate || echo valgrind
