@@ -388,10 +388,9 @@ static struct plumb_error *wait_row(struct pl_restore *r, struct pl_decoder *d)
 	struct plumb_error *err = pl_restore_thread_id(r, thread, &w.thread);
 	if (!err)
 		err = pl_restore_stack_id(r, stack, &w.stack);
-	if (err || r->again)
-		return err;
-	err = pl_restore_spend_frames(r, w.stack);
-	return err ? err : pl_profile_wait(r->profile, &w);
+	if (!err)
+		err = pl_restore_spend_frames(r, w.stack);
+	return err || r->again ? err : pl_profile_wait(r->profile, &w);
 }
 
 /* Each chunk has what has come since the one before. */
@@ -565,17 +564,18 @@ static struct plumb_error *restore_spans(struct pl_restore *r, struct pl_decoder
 	return err || !d->bad ? err : &pl_err_corrupt;
 }
 
-/* As the last chunk has it; whether it can be that of the samples shows at the end (pl_axis_set). */
+/* As the last chunk has it; whether it can be that of the samples shows at the end (pl_axis_set). What is damage is so
+ * each time it is read: the rest of the chunk is not taken. */
 static struct plumb_error *restore_axis(struct pl_restore *r, struct pl_decoder *d)
 {
 	struct pl_axis a = {.merged = true};
-	if (r->again || !pl_cursor_left(&d->cursor))
+	if (!pl_cursor_left(&d->cursor))
 		return NULL;
 	uint64_t shift = pl_decode(d);
 	struct plumb_error *err = shift < 64 ? restore_pieces(d, &a) : &pl_err_corrupt;
 	if (!err)
 		err = restore_spans(r, d, &a);
-	if (err) {
+	if (err || r->again) {
 		pl_axis_deinit(&a);
 		return err;
 	}
