@@ -21,7 +21,7 @@
 
 struct search {
 	struct pl_mem *mem;
-	const struct plumb_tags *t;
+	const struct pl_context_layout *t;
 	pl_addr node, value; /* the next node; 0: there is none, and `value` was found or is 0 */
 };
 
@@ -32,7 +32,7 @@ struct head {
 };
 
 /* So that a thread state, a context and a HAMT are read near their beginning, whatever the words say. */
-static bool usable(const struct plumb_tags *t)
+static bool usable(const struct pl_context_layout *t)
 {
 	return t->header >= 16 && t->header <= HEADER_MAX && t->type <= t->header - 8 && t->context <= OFFSET_MAX &&
 	       t->vars <= OFFSET_MAX && t->root <= OFFSET_MAX;
@@ -50,7 +50,7 @@ static struct plumb_error *read_pointer(struct pl_mem *mem, pl_addr at, pl_addr 
 	return err;
 }
 
-struct plumb_error *pl_context_read(struct pl_mem *mem, const struct plumb_tags *t, pl_addr tstate,
+struct plumb_error *pl_context_read(struct pl_mem *mem, const struct pl_context_layout *t, pl_addr tstate,
 				    struct pl_context *ret)
 {
 	struct pl_context c = {0};
@@ -145,7 +145,7 @@ static struct plumb_error *read_number(const struct search *s, uint32_t *ret)
 	return err;
 }
 
-struct plumb_error *pl_context_tag(struct pl_mem *mem, const struct plumb_tags *t, const struct pl_context *c,
+struct plumb_error *pl_context_tag(struct pl_mem *mem, const struct pl_context_layout *t, const struct pl_context *c,
 				   uint32_t *ret)
 {
 	struct search s = {.mem = mem, .t = t};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "mem_limited.h"
+#include "tags_layout.h"
 
 /* So many of the innermost frames are read before and after the rest: it is they that change when a thread moves. */
 #define ANCHORED_FRAMES 6
@@ -170,14 +171,18 @@ static bool wants_tag(const struct pl_reader *r)
 /* Words that cannot be read or make no sense are no tag. */
 static void read_context(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
 {
-	if (wants_tag(r))
-		plumb_error_destroy(pl_context_read(&s->snap.mem, r->tags, s->tstate, &ret->context));
+	if (!wants_tag(r))
+		return;
+	const struct pl_context_layout layout = pl_tags_layout(r->tags);
+	plumb_error_destroy(pl_context_read(&s->snap.mem, &layout, s->tstate, &ret->context));
 }
 
 static void read_tag(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *ret)
 {
-	if (ret->context.vars)
-		plumb_error_destroy(pl_context_tag(&s->snap.mem, r->tags, &ret->context, &ret->tag));
+	if (!ret->context.vars)
+		return;
+	const struct pl_context_layout layout = pl_tags_layout(r->tags);
+	plumb_error_destroy(pl_context_tag(&s->snap.mem, &layout, &ret->context, &ret->tag));
 }
 
 /* Its thread has ended it, and may go on for a while without Python. Its memory may be the next one's by now. */
@@ -232,8 +237,10 @@ static bool same_context(struct pl_reader *r, struct pl_stack_reader *s, struct 
 {
 	struct pl_context c;
 
-	return !wants_tag(r) ||
-	       (!pl_context_read(mem, r->tags, s->tstate, &c) && c.addr == context->addr && c.vars == context->vars);
+	if (!wants_tag(r))
+		return true;
+	const struct pl_context_layout layout = pl_tags_layout(r->tags);
+	return !pl_context_read(mem, &layout, s->tstate, &c) && c.addr == context->addr && c.vars == context->vars;
 }
 
 static bool anchors_equal(struct pl_reader *r, struct pl_stack_reader *s, struct pl_reading *reading)
@@ -606,9 +613,10 @@ uint32_t pl_stack_tag(struct pl_reader *r, struct pl_stack_reader *s)
 
 	if (!wants_tag(r))
 		return 0;
-	struct plumb_error *err = pl_context_read(r->mem, r->tags, s->tstate, &context);
+	const struct pl_context_layout layout = pl_tags_layout(r->tags);
+	struct plumb_error *err = pl_context_read(r->mem, &layout, s->tstate, &context);
 	if (!err && context.vars)
-		err = pl_context_tag(r->mem, r->tags, &context, &tag);
+		err = pl_context_tag(r->mem, &layout, &context, &tag);
 	plumb_error_destroy(err);
 	return tag;
 }

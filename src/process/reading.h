@@ -3,6 +3,8 @@
 #ifndef PL_READING_H
 #define PL_READING_H
 
+#include <plumb/tags.h>
+
 #include "codes.h"
 #include "context.h"
 #include "snapshot.h"

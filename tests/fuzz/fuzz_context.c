@@ -25,7 +25,7 @@ static struct plumb_error *counted_read(struct pl_mem *mem, pl_addr addr, void *
 	return pl_mem_read(c->image, addr, dst, len);
 }
 
-static bool take_tags(struct pl_cursor *c, uint64_t *tstate, struct plumb_tags *t)
+static bool take_tags(struct pl_cursor *c, uint64_t *tstate, struct pl_context_layout *t)
 {
 	uint32_t *const offsets[] = {&t->context, &t->vars, &t->root, &t->type, &t->header, &t->hash};
 	uint64_t *const words[] = {tstate,	    &t->var,	    &t->value_type,
@@ -40,7 +40,7 @@ static bool take_tags(struct pl_cursor *c, uint64_t *tstate, struct plumb_tags *
 	return true;
 }
 
-static void look(struct pl_mem *image, const struct plumb_tags *t, uint64_t tstate)
+static void look(struct pl_mem *image, const struct pl_context_layout *t, uint64_t tstate)
 {
 	static const struct pl_mem_ops ops = {.read = counted_read};
 	struct counted c = {.mem.ops = &ops, .image = image};
@@ -61,7 +61,7 @@ static void look(struct pl_mem *image, const struct plumb_tags *t, uint64_t tsta
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pl_cursor c = {.p = data, .end = data + size};
-	struct plumb_tags t = {0};
+	struct pl_context_layout t = {0};
 	struct pl_mem_image *image;
 	uint64_t tstate;
 

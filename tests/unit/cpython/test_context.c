@@ -14,24 +14,24 @@
 /* A thread whose context has these variables. */
 struct stage {
 	struct fake f;
-	struct plumb_tags t;
+	struct pl_context_layout t;
 	pl_addr tstate, context, trie;
 };
 
 static void set_up(struct stage *s, uint32_t header)
 {
 	fake_init(&s->f);
-	s->t = (struct plumb_tags){.var = 0x99990,
-				   .hash = 0xc5a3f06b,
-				   .value_type = TAG,
-				   .bitmap_type = BITMAP,
-				   .array_type = ARRAY,
-				   .collision_type = COLLISION,
-				   .context = 240,
-				   .vars = header + 8,
-				   .root = header,
-				   .type = header - 8,
-				   .header = header};
+	s->t = (struct pl_context_layout){.var = 0x99990,
+					  .hash = 0xc5a3f06b,
+					  .value_type = TAG,
+					  .bitmap_type = BITMAP,
+					  .array_type = ARRAY,
+					  .collision_type = COLLISION,
+					  .context = 240,
+					  .vars = header + 8,
+					  .root = header,
+					  .type = header - 8,
+					  .header = header};
 	s->tstate = fake_new(&s->f, 256);
 	s->context = fake_new(&s->f, 64);
 	s->trie = fake_new(&s->f, 64);
