@@ -62,7 +62,7 @@ struct pl_diff_value {
 	double before, after;
 	double half_width;	    /* of after - before, 95 % */
 	double relative_half_width; /* of after / before - 1; NaN if there is no before */
-	double p, q;		    /* chance of such a change by itself; false discovery rate (base/discovery.h) */
+	double p, q;		    /* chance of such a change by itself; false discovery rate (discovery.h) */
 	double detectable;	    /* a change of the share of this size would have been found 95 times of 100 */
 	double seen_from; /* likewise, of what the row took: relative; infinite: none; NaN: too light for anyone to ask
 			   */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* False discovery rates (layer base). Any thread. Does not know what was tested. */
+/* False discovery rates (layer model). Any thread. Does not know what was tested. */
 #include "discovery.h"
 
 #include <math.h>

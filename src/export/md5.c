@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MD5 as RFC 1321 describes it (layer base; pure). */
+/* MD5 as RFC 1321 describes it (layer export; pure). */
 #include "md5.h"
 
 #include <math.h>
