@@ -206,6 +206,7 @@ struct plumb_error *feed_refresh(struct feed *f)
 		take_profile(&l, &f->look);
 	look_close(&f->look);
 	f->look = l;
+	f->pid = l.process.pid ? l.process.pid : f->pid;
 	if (f->filtered) /* all views are new */
 		f->shown = !f->shown;
 	f->filtered = false;

@@ -32,6 +32,7 @@ struct feed {
 	unsigned shown;			    /* the ones that the look was made with */
 	struct plumb_status status;
 	struct look look;
+	int pid;			 /* of the process that most was seen of, when one was seen last */
 	bool filtered;			 /* other filters than before */
 	uint64_t all_due_ns;		 /* when what is since the start is made anew */
 	bool timed;			 /* stretches of time can be asked for */

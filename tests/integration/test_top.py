@@ -688,6 +688,8 @@ def test_a_label_that_is_typed(plumb, any_python, places, top):
         t.until(lambda: t.screen[0].endswith("label task=count") and " count " in t.shown and "measure" not in t.shown, "what has the label")
         t.type("Ttask=nothing\r")
         t.see(r"^plumb top  \(no sample passes the filters\)")
+        t.type("s")
+        t.see(r"^saved plumb\.top\.[1-9]\d*\.plumb")  # of the process that there is all the same
         t.type("T\r")
         t.see(r" Connection\._recv ")
         t.end()
