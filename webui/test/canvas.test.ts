@@ -10,6 +10,7 @@ import { labelsFor } from "../src/canvas/labels";
 import { escapeXml } from "../src/canvas/picture";
 import { shifted, within, zoomed } from "../src/canvas/range";
 import { rowAt, rowsSeen, scrollTo, topOfRow, type Rows } from "../src/canvas/rows";
+import { fillsOfStates } from "../src/canvas/states";
 import { caller, heaviestCallee, heaviestRoot, nextInRow, previousInRow } from "../src/canvas/steps";
 import { flameTreeOf } from "../src/canvas/tree";
 
@@ -167,6 +168,15 @@ test("every label can be read on its box, in both themes, also where it is faded
 			assert.ok(contrast(paint.fill, paint.ink) >= 4.5, `${paint.fill} dark ${dark}`);
 			assert.ok(contrast(paint.faded, paint.fadedInk) >= 4.5, `${paint.faded} dark ${dark}`);
 		}
+	}
+});
+
+test("what threads do is told apart in grey, in both themes", () => {
+	for (const dark of [false, true]) {
+		const lightness = fillsOfStates(dark).map((fill) => 116 * Math.cbrt(luminance(fill)) - 16);
+		lightness.sort((a, b) => a - b);
+		const steps = lightness.slice(1).map((one, i) => one - lightness[i]);
+		assert.ok(Math.min(...steps) >= 12, `${lightness.join(" ")} dark ${dark}`);
 	}
 });
 

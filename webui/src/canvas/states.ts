@@ -4,9 +4,9 @@
 import { activities } from "../data/profile";
 
 /** In the order of `stripKinds`. */
-const LIGHT = ["#4a60d0", "#f2604f", "#b4bfcc", "#f7ec6a", "#818181"] as const;
+const LIGHT = ["#4a60d0", "#f2604f", "#b4bfcc", "#f7ec6a", "#434343"] as const;
 /* What waits stays in the background. */
-const DARK = ["#4a60d0", "#f2604f", "#3c4654", "#f7ec6a", "#818181"] as const;
+const DARK = ["#4a60d0", "#f2604f", "#3c4654", "#f7ec6a", "#bebebe"] as const;
 
 /** From the ground up, or from left to right: what ran first, what waited last. */
 export const stateOrder = [0, 1, 3, 4, 2] as const;
