@@ -10,7 +10,7 @@
 #include <math.h>
 
 #define MIN_TIME_SHIFT 10	  /* 1 us: finer than the instant of a sample is known */
-#define COLUMN_MAX     (8u << 20) /* seven of them stay below PL_CHUNK_MAX_BYTES */
+#define COLUMN_MAX     (7u << 20) /* eight of them stay below PL_CHUNK_MAX_BYTES */
 #define SAMPLE_MAX_LEN 64	  /* bytes that one sample adds to all columns together, at most */
 
 unsigned pl_columns_time_shift(uint64_t period_ns)
@@ -33,7 +33,8 @@ void pl_columns_init(struct pl_columns *c, uint64_t period_ns)
 				 .sample_places = empty,
 				 .states = empty,
 				 .weights = empty,
-				 .counts = empty};
+				 .counts = empty,
+				 .locks = empty};
 }
 
 void pl_columns_deinit(struct pl_columns *c)
@@ -48,6 +49,7 @@ void pl_columns_deinit(struct pl_columns *c)
 	pl_buf_deinit(&c->states);
 	pl_buf_deinit(&c->weights);
 	pl_buf_deinit(&c->counts);
+	pl_buf_deinit(&c->locks);
 }
 
 void pl_columns_clear(struct pl_columns *c)
@@ -64,12 +66,19 @@ void pl_columns_clear(struct pl_columns *c)
 	pl_buf_clear(&c->states);
 	pl_buf_clear(&c->weights);
 	pl_buf_clear(&c->counts);
+	pl_buf_clear(&c->locks);
 }
 
 size_t pl_columns_size(const struct pl_columns *c)
 {
 	return c->place_rows.len + c->times.len + c->runs.len + c->sample_places.len + c->states.len + c->weights.len +
-	       c->counts.len;
+	       c->counts.len + c->locks.len;
+}
+
+/* The first number of a column that is not 0 brings those of all samples before it. */
+static struct plumb_error *make_room_before(const struct pl_columns *c, uint64_t number, struct pl_buf *column)
+{
+	return number && !column->len ? pl_buf_reserve(column, (size_t)c->samples + SAMPLE_MAX_LEN) : NULL;
 }
 
 /* Everything that can fail, before anything is changed. */
@@ -77,16 +86,16 @@ static struct plumb_error *make_room(struct pl_columns *c, const struct pl_sampl
 {
 	if (c->samples == PL_CHUNK_MAX_SAMPLES)
 		return &pl_err_limit;
-	struct pl_buf *bufs[] = {&c->place_rows, &c->times,   &c->runs,	 &c->sample_places,
-				 &c->states,	 &c->weights, &c->counts};
+	struct pl_buf *bufs[] = {&c->place_rows, &c->times,   &c->runs,	  &c->sample_places,
+				 &c->states,	 &c->weights, &c->counts, &c->locks};
 	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++) {
 		struct plumb_error *err = pl_buf_reserve(bufs[i], SAMPLE_MAX_LEN);
 		if (err)
 			return err;
 	}
-	/* The first count of a chunk that is not 0 brings those of all samples before it. */
-	struct plumb_error *err =
-		s->extra && !c->counts.len ? pl_buf_reserve(&c->counts, (size_t)c->samples + SAMPLE_MAX_LEN) : NULL;
+	struct plumb_error *err = make_room_before(c, s->extra, &c->counts);
+	if (!err)
+		err = make_room_before(c, s->lock, &c->locks);
 	if (err)
 		return err;
 	while (c->weights_ns.len <= s->thread) {
@@ -148,17 +157,17 @@ static void put_instant(struct pl_columns *c, uint64_t instant, struct pl_encode
 	c->run = 1;
 }
 
-static void put_count(struct pl_columns *c, uint64_t extra)
+/* A column of which nothing is written while all are 0. */
+static void put_number(const struct pl_columns *c, uint64_t number, struct pl_buf *column)
 {
-	struct pl_encoder counts = {.buf = &c->counts};
+	struct pl_encoder e = {.buf = column};
+	uint32_t before = column->len ? 0 : c->samples;
 
-	uint32_t before = c->counts.len ? 0 : c->samples;
-
-	if (!extra && !c->counts.len)
+	if (!number && !column->len)
 		return;
 	while (before--)
-		pl_encode(&counts, 0);
-	pl_encode(&counts, extra);
+		pl_encode(&e, 0);
+	pl_encode(&e, number);
 }
 
 struct plumb_error *pl_columns_add(struct pl_columns *c, const struct pl_sample *s)
@@ -177,7 +186,8 @@ struct plumb_error *pl_columns_add(struct pl_columns *c, const struct pl_sample 
 	pl_encode(&states, (uint32_t)s->state << PL_QUALITY_BITS | s->quality);
 	pl_encode_delta(&weights, s->weight_ns, c->weights_ns.data[s->thread]);
 	c->weights_ns.data[s->thread] = s->weight_ns;
-	put_count(c, s->extra);
+	put_number(c, s->extra, &c->counts);
+	put_number(c, s->lock, &c->locks);
 	/* Samples of threads that wait for their share of the run time come later than those of the others. */
 	if (!c->samples || s->time_ns < c->first_ns)
 		c->first_ns = s->time_ns;
@@ -208,5 +218,6 @@ struct plumb_error *pl_columns_encode(const struct pl_columns *c, struct pl_buf 
 	pl_encode_section(&e, PL_SECTION_STATES, &c->states);
 	pl_encode_section(&e, PL_SECTION_WEIGHTS, &c->weights);
 	pl_encode_section(&e, PL_SECTION_COUNTS, &c->counts);
+	pl_encode_section(&e, PL_SECTION_AWAITED, &c->locks);
 	return e.err;
 }

@@ -63,6 +63,8 @@ enum pl_section {
 	PL_SECTION_LABELS = 23,	   /* of each function of the chunk */
 	PL_SECTION_UNNAMED = 24,   /* where it is that has no name, likewise */
 	PL_SECTION_PLUMBING = 25,  /* whether it only passes calls on, likewise */
+	PL_SECTION_LOCKS = 26,	   /* the distinct lock states */
+	PL_SECTION_AWAITED = 27,   /* of each sample, the one that it waited for */
 	PL_SECTIONS,
 };
 

@@ -44,6 +44,7 @@ void pl_restore_deinit(struct pl_restore *r)
 	pl_idmap_deinit(&r->locations);
 	pl_idmap_deinit(&r->stacks);
 	pl_idmap_deinit(&r->processes);
+	pl_idmap_deinit(&r->locks);
 	pl_vec_deinit(&r->brief);
 	pl_map_deinit(&r->threads);
 	pl_map_deinit(&r->lives);
@@ -186,8 +187,9 @@ static struct plumb_error *restore_places(struct pl_restore *r, struct pl_decode
 
 /* The columns of the samples, read in step. */
 struct columns {
-	struct pl_decoder *times, *runs, *places, *states, *weights, *counts;
+	struct pl_decoder *times, *runs, *places, *states, *weights, *counts, *locks;
 	bool counted; /* samples stand for several */
+	bool awaited; /* some waited for a lock */
 	unsigned time_shift;
 	uint64_t instant; /* in units */
 	uint64_t run;	  /* samples still to come at this instant */
@@ -204,7 +206,8 @@ static void next_instant(struct columns *c)
 
 static bool columns_bad(const struct columns *c)
 {
-	return c->times->bad || c->runs->bad || c->places->bad || c->states->bad || c->weights->bad || c->counts->bad;
+	return c->times->bad || c->runs->bad || c->places->bad || c->states->bad || c->weights->bad || c->counts->bad ||
+	       c->locks->bad;
 }
 
 /* Too many rows end the reading and are no damage that is left out: when the file is read again, it could not be known
@@ -219,12 +222,21 @@ static struct plumb_error *count_samples(struct pl_restore *r, const struct pl_s
 	return pl_error(PLUMB_ERR_LIMIT, "its samples are of more kinds than a recording of its size has");
 }
 
+/* 1 + the id of the file; of a row that was lost nothing is known. */
+static uint32_t lock_of(const struct pl_restore *r, uint64_t lock)
+{
+	uint32_t id;
+
+	return lock && lock <= UINT32_MAX && pl_idmap_get(&r->locks, (uint32_t)lock - 1, &id) ? 1 + id : 0;
+}
+
 static struct plumb_error *restore_sample(struct pl_restore *r, struct columns *c, struct pl_sample *ret)
 {
 	next_instant(c);
 	uint64_t at = pl_decode(c->places), state = pl_decode(c->states);
 	uint64_t quality = state & ((1u << PL_QUALITY_BITS) - 1);
 	uint64_t weight_delta = (uint64_t)pl_decode_signed(c->weights), extra = c->counted ? pl_decode(c->counts) : 0;
+	uint64_t lock = c->awaited ? pl_decode(c->locks) : 0;
 	if (columns_bad(c) || !c->run || at >= r->places.len || state >> PL_QUALITY_BITS > UINT8_MAX ||
 	    quality >= PL_QUALITIES || extra == UINT64_MAX || c->instant > UINT64_MAX >> c->time_shift)
 		return &pl_err_corrupt;
@@ -238,7 +250,8 @@ static struct plumb_error *restore_sample(struct pl_restore *r, struct columns *
 				  /* What has a hole is no longer the whole stack that was proved. */
 				  .quality = place->lost ? PL_PARTIAL : (uint8_t)quality,
 				  .weight_ns = slot->weight_ns += weight_delta,
-				  .extra = extra};
+				  .extra = extra,
+				  .lock = lock_of(r, lock)};
 	r->lost_samples += place->lost;
 	return NULL;
 }
@@ -282,6 +295,8 @@ static struct plumb_error *restore_columns(struct pl_restore *r, uint32_t count,
 			    .states = &sections[PL_SECTION_STATES],
 			    .weights = &sections[PL_SECTION_WEIGHTS],
 			    .counts = &sections[PL_SECTION_COUNTS],
+			    .locks = &sections[PL_SECTION_AWAITED],
+			    .awaited = pl_cursor_left(&sections[PL_SECTION_AWAITED].cursor) > 0,
 			    .counted = pl_cursor_left(&sections[PL_SECTION_COUNTS].cursor) > 0,
 			    .time_shift = (unsigned)shift};
 	while (!err && *done < count)

@@ -261,6 +261,36 @@ static struct plumb_error *process_row(struct pl_restore *r, struct pl_decoder *
 	return err ? err : pl_vec_push(&r->brief, proc) ? NULL : &pl_err_no_memory;
 }
 
+/* 1 + an id of the file, 0: none. */
+static struct plumb_error *place_id(struct pl_restore *r, uint32_t place, uint32_t *ret)
+{
+	uint32_t location = 0;
+	struct plumb_error *err = place ? location_id(r, place - 1, &location) : NULL;
+
+	*ret = place && !err ? 1 + location : 0;
+	return err;
+}
+
+static struct plumb_error *lock_row(struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields,
+				    uint32_t *ret)
+{
+	struct pl_lock_state l = {.object = pl_decode(d)};
+	uint64_t how = pl_decode(d), tid = pl_decode(d);
+	uint32_t name = pl_decode_u32(d), location = pl_decode_u32(d), inside = pl_decode_u32(d);
+	struct plumb_error *err = NULL;
+	if (d->bad || how >> 1 >= PL_LOCK_HOLDERS)
+		return &pl_err_corrupt;
+	l.holder = (uint8_t)(how >> 1);
+	l.recursive = how & 1;
+	if (l.holder == PL_LOCK_HELD) {
+		l.tid = tid;
+		if ((err = string_id(r, name, &l.name)) || (err = place_id(r, location, &l.location)))
+			return err;
+		err = place_id(r, inside, &l.inside);
+	}
+	return err ? err : pl_profile_lock(r->profile, &l, ret);
+}
+
 static struct plumb_error *restore_table(struct pl_restore *r, const struct table *t, struct pl_decoder *d)
 {
 	if (!pl_cursor_left(&d->cursor))
@@ -598,6 +628,7 @@ struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder se
 		{PL_SECTION_LOCATIONS, &r->locations, location_row, NULL},
 		{PL_SECTION_STACKS, &r->stacks, stack_row, expect_stack},
 		{PL_SECTION_PROCESSES, &r->processes, process_row, NULL},
+		{PL_SECTION_LOCKS, &r->locks, lock_row, NULL},
 	};
 	r->opcodes = present(&sections[PL_SECTION_OPCODES]);
 	r->labels = present(&sections[PL_SECTION_LABELS]);

@@ -103,6 +103,17 @@ static void process_row(struct pl_encoder *e, const struct plumb_profile *p, uin
 	pl_encode(e, proc->python);
 }
 
+static void lock_row(struct pl_encoder *e, const struct plumb_profile *p, uint32_t id, bool first)
+{
+	const struct pl_lock_state *l = &p->locks[id];
+	pl_encode(e, l->object);
+	pl_encode(e, (uint32_t)l->holder << 1 | (l->recursive ? 1 : 0));
+	pl_encode(e, l->tid);
+	pl_encode(e, l->name);
+	pl_encode(e, l->location);
+	pl_encode(e, l->inside);
+}
+
 static void life_row(struct pl_encoder *e, const struct pl_process *proc, uint32_t id)
 {
 	pl_encode(e, id);
@@ -323,8 +334,9 @@ struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct
 		{p, PL_SECTION_LOCATIONS, m->locations, p->location_count, location_row},
 		{p, PL_SECTION_STACKS, m->stacks, p->stack_count, stack_row},
 		{p, PL_SECTION_PROCESSES, m->processes, p->process_count, process_row},
+		{p, PL_SECTION_LOCKS, m->locks, p->lock_count, lock_row},
 	};
-	uint32_t *ends[] = {&to->strings, &to->functions, &to->locations, &to->stacks, &to->processes};
+	uint32_t *ends[] = {&to->strings, &to->functions, &to->locations, &to->stacks, &to->processes, &to->locks};
 	bool whole = true;
 	for (size_t i = 0; i < sizeof tables / sizeof *tables && whole; i++) {
 		struct plumb_error *err = encode_table(&tables[i], raw, ends[i]);

@@ -200,26 +200,39 @@ static struct plumb_error *read_depth(struct pl_values *v, const struct pl_frame
 	return err;
 }
 
-static void tell_depth(struct walk *w, const struct pl_frame *f)
+/* False: nothing is there to be unwound at this instruction. */
+static bool tell_depth(struct walk *w, const struct pl_frame *f)
 {
 	uint32_t depth = 0;
 	struct plumb_error *err = read_depth(w->v, f, &depth);
+	bool none = !err && !depth;
 
 	if (!err && depth)
 		err = pl_slots_of(w->v->mem, w->v->py, f, &w->slots);
 	if (!err && depth && depth <= w->slots.stack_size)
 		tell_slots(w, 0, depth < DEPTH_MAX ? depth : DEPTH_MAX);
 	plumb_error_destroy(err);
+	return !none;
 }
 
-void pl_with_each(struct pl_values *v, const struct pl_frame *f, pl_with_fn *fn, void *ctx)
+/* Without an exception table nothing is ever left by an exit method. */
+bool pl_with_may_be(struct pl_values *v, pl_addr code)
+{
+	const struct pl_layout *lay = &v->py->layout;
+	pl_addr table = lay->code.exceptiontable == PL_NONE ? 0 : word_at(v, code + lay->code.exceptiontable);
+
+	return !table || word_at(v, table + lay->bytes.ob_size) != 0;
+}
+
+bool pl_with_each(struct pl_values *v, const struct pl_frame *f, pl_with_fn *fn, void *ctx)
 {
 	struct walk w = {.v = v, .fn = fn, .ctx = ctx};
 
 	if (f->kind != PL_FRAME_PYTHON || !pl_pointer_ok(f->addr) || !pl_pointer_ok(f->code))
-		return;
+		return true;
 	if (v->py->layout.frame_model == PL_FRAME_OBJECT)
 		tell_blocks(&w, f);
 	else if (v->py->layout.code.exceptiontable != PL_NONE)
-		tell_depth(&w, f);
+		return tell_depth(&w, f);
+	return true;
 }

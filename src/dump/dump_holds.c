@@ -16,7 +16,7 @@ static bool read_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_
 	bool complete = false;
 
 	pl_vec_clear(ret);
-	for (int i = 0; i < TRIES && !complete && pl_clock_monotonic_ns() < l->end_ns; i++) {
+	for (int i = 0; i < TRIES && !complete && pl_clock_monotonic_ns() < l->finder.end_ns; i++) {
 		struct plumb_error *err = pl_stack_read(r, &thread->stack, &reading);
 		complete = !err && (reading.complete || !r->live);
 		plumb_error_destroy(err);
@@ -24,29 +24,30 @@ static bool read_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_
 			break;
 	}
 	if (complete)
-		pl_lock_finder_holds(l, &thread->stack.frames, (uint64_t)thread->tid, ret);
+		pl_hold_finder_find(&l->finder, &thread->stack.frames, ret);
 	return complete;
 }
 
 /* Those that two readings of the stack, one after the other, agree on; and what it had let go of at one of them. */
-static void take_both(struct pl_lock_finder *l, const pl_lock_hold_vec *first, const pl_lock_hold_vec *second)
+static void take_both(struct pl_lock_finder *l, uint64_t tid, const pl_lock_hold_vec *first,
+		      const pl_lock_hold_vec *second)
 {
-	struct pl_map frames = PL_MAP_INIT; /* (frame, what is awaited) of the first */
+	struct pl_map frames = PL_MAP_INIT; /* (frame, lock) of the first */
 	uint32_t any;
 
-	for (size_t i = 0; i < first->len && !l->in_part; i++) {
+	for (size_t i = 0; i < first->len && !l->finder.in_part; i++) {
 		const struct pl_lock_hold *h = &first->data[i];
 
 		if (h->inside)
-			l->in_part = !pl_map_set(&frames, h->frame, h->awaited, 1);
+			l->finder.in_part = !pl_map_set(&frames, h->frame, h->lock, 1);
 		else
-			pl_lock_finder_take(l, h);
+			pl_lock_finder_take(l, h, tid);
 	}
-	for (size_t i = 0; i < second->len && !l->in_part; i++) {
+	for (size_t i = 0; i < second->len && !l->finder.in_part; i++) {
 		const struct pl_lock_hold *h = &second->data[i];
 
-		if (!h->inside || pl_map_get(&frames, h->frame, h->awaited, &any))
-			pl_lock_finder_take(l, h);
+		if (!h->inside || pl_map_get(&frames, h->frame, h->lock, &any))
+			pl_lock_finder_take(l, h, tid);
 	}
 	pl_map_deinit(&frames);
 }
@@ -55,11 +56,11 @@ static void take_holds(struct pl_lock_finder *l, struct pl_reader *r, struct pl_
 {
 	pl_lock_hold_vec first = {0}, second = {0};
 
-	if (!l->in_part && read_holds(l, r, thread, &first) && first.len) {
+	if (!l->finder.in_part && read_holds(l, r, thread, &first) && first.len) {
 		if (!r->live)
-			take_both(l, &first, &first);
+			take_both(l, (uint64_t)thread->tid, &first, &first);
 		else if (read_holds(l, r, thread, &second))
-			take_both(l, &first, &second);
+			take_both(l, (uint64_t)thread->tid, &first, &second);
 	}
 	pl_vec_deinit(&first);
 	pl_vec_deinit(&second);
@@ -81,8 +82,8 @@ void pl_dump_tell_locks(struct pl_looker *u, struct pl_lock_finder *locks, const
 	const struct pl_thread_list *list = &u->process->threads;
 	if (!waiters->len)
 		return;
-	for (size_t i = 0; i < list->samplers.len && !locks->in_part; i++) {
-		locks->in_part = pl_clock_monotonic_ns() >= u->end_ns;
+	for (size_t i = 0; i < list->samplers.len && !locks->finder.in_part; i++) {
+		locks->finder.in_part = pl_clock_monotonic_ns() >= u->end_ns;
 		take_holds(locks, &u->process->reader, list->samplers.data[i]);
 	}
 	pl_lock_finder_tell(locks);

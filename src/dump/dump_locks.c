@@ -6,17 +6,14 @@
 
 #include <stdlib.h>
 
-#include "clock.h"
 #include "dump_parts.h"
 #include "lock.h"
 #include "wait_words.h"
-#include "with.h"
 
 /* Bounds on what a made-up process can ask for. */
 #define THREAD_FRAMES_MAX 4096
 #define FRAMES_MAX	  200000 /* of all threads */
 #define HOLDS_MAX	  16384
-#define RELEASED_MAX	  16	     /* by one thread: signal handlers within Condition.wait */
 #define NOT_KNOWN	  UINT64_MAX /* no tid: several are inside, or one that has let go of it */
 
 void pl_lock_finder_init(struct pl_lock_finder *l, struct pl_dump *d, struct pl_dump_process *p, struct pl_mem *mem,
@@ -24,14 +21,18 @@ void pl_lock_finder_init(struct pl_lock_finder *l, struct pl_dump *d, struct pl_
 {
 	l->d = d;
 	l->p = p;
-	l->end_ns = end_ns;
+	l->finder = (struct pl_hold_finder){.values = &l->values,
+					    .only = &l->by_object,
+					    .thread_frames = THREAD_FRAMES_MAX,
+					    .frames = FRAMES_MAX,
+					    .end_ns = end_ns};
 	pl_values_init(&l->values, mem, py, NULL);
 }
 
 void pl_lock_finder_deinit(struct pl_lock_finder *l)
 {
 	pl_map_deinit(&l->by_object);
-	pl_map_deinit(&l->keeping);
+	pl_hold_finder_deinit(&l->finder);
 	pl_vec_deinit(&l->found);
 	pl_vec_deinit(&l->holds);
 }
@@ -67,116 +68,13 @@ void pl_lock_finder_add(struct pl_lock_finder *l, const struct pl_lock_wait *w, 
 
 /* ---- who has it -------------------------------------------------------------------------------------------------- */
 
-/* A lock that a thread has let go of in Condition.wait. */
-struct release {
-	uint32_t awaited;
-	bool own; /* the thread itself has entered it */
-};
-
-/* Goes through the frames of one thread, the innermost first: what lets go of a lock comes before what entered it. */
-struct hold_taker {
-	struct pl_lock_finder *l;
-	pl_lock_hold_vec *ret;
-	struct pl_lock_hold hold; /* the same for all of a frame but for the lock */
-	struct release released[RELEASED_MAX];
-	size_t count;
-};
-
-static void push(struct pl_lock_finder *l, pl_lock_hold_vec *holds, const struct pl_lock_hold *h)
+void pl_lock_finder_take(struct pl_lock_finder *l, const struct pl_lock_hold *h, uint64_t tid)
 {
-	if (holds->len >= HOLDS_MAX || !pl_vec_push(holds, *h))
-		l->in_part = true;
-}
+	struct pl_dump_hold hold = {.tid = tid, .inside = h->inside, .innermost = h->innermost};
 
-void pl_lock_finder_take(struct pl_lock_finder *l, const struct pl_lock_hold *h)
-{
-	push(l, &l->holds, h);
-}
-
-static struct release *find_release(struct hold_taker *t, uint32_t awaited)
-{
-	for (size_t i = 0; i < t->count; i++)
-		if (t->released[i].awaited == awaited)
-			return &t->released[i];
-	return NULL;
-}
-
-static void take_with(void *ctx, pl_addr obj)
-{
-	struct hold_taker *t = ctx;
-	enum pl_lock_kind kind;
-	pl_addr lock = pl_lock_behind(&t->l->values, obj, &kind);
-
-	if (!lock || !pl_map_get(&t->l->by_object, lock, PL_FOR_LOCK, &t->hold.awaited))
-		return;
-	struct release *r = find_release(t, t->hold.awaited);
-	if (r)
-		r->own = true;
-	else
-		push(t->l, t->ret, &t->hold);
-}
-
-/* The lock that the frame has let go of, or 0. */
-static pl_addr released_by(struct pl_lock_finder *l, const struct pl_frame *f)
-{
-	uint32_t any;
-
-	if (pl_map_get(&l->keeping, f->code, 0, &any))
-		return 0;
-	if (pl_lock_may_release(&l->values, f->code))
-		return pl_lock_released(&l->values, f);
-	(void)pl_map_set(&l->keeping, f->code, 0, 1); /* without memory: asked again */
-	return 0;
-}
-
-static void take_release(struct hold_taker *t, const struct pl_frame *f)
-{
-	pl_addr lock = released_by(t->l, f);
-	uint32_t awaited;
-
-	if (!lock || !pl_map_get(&t->l->by_object, lock, PL_FOR_LOCK, &awaited) || find_release(t, awaited))
-		return;
-	if (t->count < RELEASED_MAX)
-		t->released[t->count++] = (struct release){.awaited = awaited};
-	else
-		t->l->in_part = true;
-}
-
-/* What it has let go of that it has not entered: another thread has. */
-static void take_released_of_others(struct hold_taker *t)
-{
-	for (size_t i = 0; i < t->count; i++) {
-		const struct pl_lock_hold h = {.awaited = t->released[i].awaited, .tid = t->hold.tid};
-
-		if (!t->released[i].own)
-			push(t->l, t->ret, &h);
-	}
-}
-
-/* May frame number @p i of a thread be looked at, too? */
-static bool has_room(struct pl_lock_finder *l, size_t i)
-{
-	if (i < THREAD_FRAMES_MAX && l->frames < FRAMES_MAX && pl_clock_monotonic_ns() < l->end_ns) {
-		l->frames++;
-		return true;
-	}
-	l->in_part = true;
-	return false;
-}
-
-void pl_lock_finder_holds(struct pl_lock_finder *l, const pl_frame_vec *frames, uint64_t tid, pl_lock_hold_vec *ret)
-{
-	struct hold_taker t = {.l = l, .ret = ret, .hold = {.tid = tid, .inside = true, .innermost = true}};
-
-	for (size_t i = 0; i < frames->len && has_room(l, i); i++) {
-		if (frames->data[i].kind != PL_FRAME_PYTHON)
-			continue;
-		t.hold.frame = frames->data[i].addr;
-		pl_with_each(&l->values, &frames->data[i], take_with, &t);
-		take_release(&t, &frames->data[i]);
-		t.hold.innermost = false;
-	}
-	take_released_of_others(&t);
+	if (pl_map_get(&l->by_object, h->lock, PL_FOR_LOCK, &hold.awaited) &&
+	    (l->holds.len >= HOLDS_MAX || !pl_vec_push(&l->holds, hold)))
+		l->finder.in_part = true;
 }
 
 /* (thread, what it waits for). False without memory. */
@@ -194,7 +92,7 @@ static bool list_waits(const struct pl_lock_finder *l, struct pl_map *ret)
 
 /* Does the thread wait for this lock in the very function that is inside its `with`? Then that has let go of it: it is
  * being taken back. */
-static bool takes_back(const struct pl_map *waits, const struct pl_lock_hold *h)
+static bool takes_back(const struct pl_map *waits, const struct pl_dump_hold *h)
 {
 	uint32_t any;
 
@@ -206,11 +104,11 @@ static bool takes_back(const struct pl_map *waits, const struct pl_lock_hold *h)
 static uint64_t *only_holders(const struct pl_lock_finder *l)
 {
 	struct pl_map waits = PL_MAP_INIT;
-	bool known = !l->in_part && l->found.len && list_waits(l, &waits);
+	bool known = !l->finder.in_part && l->found.len && list_waits(l, &waits);
 	uint64_t *tids = known ? calloc(l->found.len, sizeof *tids) : NULL;
 
 	for (size_t i = 0; i < l->holds.len && tids; i++) {
-		const struct pl_lock_hold *h = &l->holds.data[i];
+		const struct pl_dump_hold *h = &l->holds.data[i];
 		uint64_t *tid = &tids[h->awaited];
 
 		if (!takes_back(&waits, h))

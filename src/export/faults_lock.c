@@ -13,13 +13,20 @@
 #include <string.h>
 
 #include "frame_name.h"
+#include "glyph.h"
+#include "lock_waits.h"
 #include "own_code.h"
 #include "source_lines.h"
 
 #define THREADS_LEAST 2
 #define WAITED_MUCH   0.3  /* of the time of the threads that wait there */
 #define ALL_MUCH      0.25 /* of the time of all threads */
+#define HOLDER_MUCH   0.5  /* of what was waited for one lock */
+#define ALONE	      0.9  /* of the time for which a function held it: that is one thread's */
 #define ONE_WORKS     1.2  /* threads that do not wait there, in the middle */
+
+#define NAME_BYTES   80
+#define THREAD_BYTES 32
 
 struct locks {
 	const struct pl_fault_case *c;
@@ -139,8 +146,69 @@ static enum pl_cell_kind of_threads(const void *ctx, const struct pl_cell *c)
 	return waits_at_worst(l, c) ? PL_CELL_HIT : PL_CELL_REST;
 }
 
-static void tell(const struct locks *l, const struct pl_share *waited, const struct pl_share *all,
-		 struct pl_faults *faults)
+/* The lock that was waited for there. */
+static const struct pl_lock_row *lock_at_worst(const struct locks *l, const struct pl_lock_blame *b)
+{
+	for (size_t i = 0; i < b->rows.len; i++)
+		for (size_t k = 0; k < b->rows.data[i].places.len; k++)
+			if (b->rows.data[i].places.data[k].function == l->worst->function &&
+			    b->rows.data[i].places.data[k].line == l->worst->line)
+				return &b->rows.data[i];
+	return NULL;
+}
+
+/* The thread in which a function held it all but alone; NULL: several did. */
+static const struct pl_lock_holding *one_thread(const struct plumb_profile *p, const struct pl_lock_row *lock,
+						const struct pl_lock_place *held)
+{
+	const struct pl_lock_holding *h = &lock->holders.data[0];
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < lock->holders.len; i++) {
+		const struct pl_lock_holding *other = &lock->holders.data[i];
+
+		if (other->tid == h->tid && other->inside && p->locations[other->inside - 1].function == held->function)
+			ns += other->held.weight_ns;
+	}
+	return (double)ns >= ALONE * (double)held->share.weight_ns ? h : NULL;
+}
+
+/* "; for 97 % of that wait it was held by main in work (app.py:20)" */
+static void say_holder(const struct locks *l, const struct pl_lock_row *lock, struct pl_fault *fault)
+{
+	const struct plumb_profile *p = l->c->p;
+	const struct pl_lock_place *held = lock->held_in.len ? &lock->held_in.data[0] : NULL;
+	char thread[THREAD_BYTES] = "", name[NAME_BYTES] = "", file[NAME_BYTES] = "";
+
+	if (!held || !pl_fault_is_sure(&held->share, HOLDER_MUCH))
+		return;
+	const struct pl_function *f = &p->functions[held->function];
+	const struct pl_lock_holding *h = one_thread(p, lock, held);
+	pl_glyph_add(name, sizeof name, pl_frame_qualname(p, f), l->c->unicode);
+	pl_glyph_add(file, sizeof file, pl_text_short_path(pl_text_of(p, f->file)), l->c->unicode);
+	if (h)
+		pl_glyph_add(thread, sizeof thread, pl_text_of(p, h->name), l->c->unicode);
+	pl_fault_say(fault, "; for %.0f %% of that wait it was held", held->share.share * 100);
+	if (*thread)
+		pl_fault_say(fault, " by %s", thread);
+	pl_fault_say(fault, " in %s (%s:%d)", name, file, (int)held->line);
+	pl_fault_figure(fault, "holder", held->share.share);
+}
+
+static struct plumb_error *tell_holder(const struct locks *l, struct pl_fault *fault)
+{
+	struct pl_lock_blame blame;
+	struct plumb_error *err = pl_lock_blame_find(l->c->p, &l->filter, &blame);
+	const struct pl_lock_row *lock = err ? NULL : lock_at_worst(l, &blame);
+
+	if (lock)
+		say_holder(l, lock, fault);
+	pl_lock_blame_deinit(&blame);
+	return err;
+}
+
+static struct plumb_error *tell(const struct locks *l, const struct pl_share *waited, const struct pl_share *all,
+				struct pl_faults *faults)
 {
 	struct pl_fault *fault = pl_fault_add(faults, "lock", all->share);
 
@@ -151,6 +219,7 @@ static void tell(const struct locks *l, const struct pl_share *waited, const str
 		pl_fault_say(fault, ": one works while the others wait");
 	pl_fault_figure(fault, "waited", waited->share);
 	pl_fault_figure(fault, "threads", l->thread_count);
+	return tell_holder(l, fault);
 }
 
 static struct plumb_error *judge(struct locks *l, struct pl_faults *faults)
@@ -170,7 +239,7 @@ static struct plumb_error *judge(struct locks *l, struct pl_faults *faults)
 	if (!err)
 		err = pl_view_share(c->p, &l->filter, of_threads, l, &waited);
 	if (!err && pl_fault_is_sure(&all, ALL_MUCH) && pl_fault_is_sure(&waited, WAITED_MUCH))
-		tell(l, &waited, &all, faults);
+		err = tell(l, &waited, &all, faults);
 	return err;
 }
 

@@ -3,16 +3,7 @@
 #include "gil_blame.h"
 
 #include "frame_name.h"
-
-#define SHARE_DIGITS 6
-
-static void write_share(const struct pl_share *s, struct pl_json *j)
-{
-	pl_json_key_u64(j, "samples", s->samples);
-	pl_json_key_u64(j, "weight_ns", s->weight_ns);
-	pl_json_key_double(j, "share", s->share, SHARE_DIGITS);
-	pl_json_key_double(j, "half_width", s->half_width, SHARE_DIGITS);
-}
+#include "report_facts.h"
 
 /* With its name: a function can hold it in threads that are not shown, and be no row of `functions`. */
 static void write_holder(const struct pl_gil_row *row, const struct plumb_profile *p, struct pl_json *j)
@@ -24,7 +15,7 @@ static void write_holder(const struct pl_gil_row *row, const struct plumb_profil
 	pl_json_key_strn(j, "name", name.s, name.len);
 	pl_json_key_strn(j, "file", file.s, file.len);
 	pl_json_key_u64(j, "line", f->firstline);
-	write_share(&row->held, j);
+	pl_report_share(j, &row->held);
 	pl_json_object_end(j);
 }
 
@@ -43,7 +34,7 @@ void pl_gil_blame_json(const struct pl_gil_blame *b, const struct plumb_profile 
 	pl_json_array_end(j);
 	pl_json_key(j, "unseen");
 	pl_json_object(j);
-	write_share(&b->unseen, j);
+	pl_report_share(j, &b->unseen);
 	pl_json_object_end(j);
 	pl_json_object_end(j);
 }

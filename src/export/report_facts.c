@@ -11,12 +11,22 @@
 #include "summary.h"
 #include "words.h"
 
+#define SHARE_DIGITS 6
+
 #define WORTH_TELLING_RATE 0.9 /* of the rate that was asked for */
 #define REACHED		   0.5 /* of a limit, on average: it is what set the rate */
 
 static void key_text(struct pl_json *j, const char *key, struct pl_text t)
 {
 	pl_json_key_strn(j, key, t.s, t.len);
+}
+
+void pl_report_share(struct pl_json *j, const struct pl_share *s)
+{
+	pl_json_key_u64(j, "samples", s->samples);
+	pl_json_key_u64(j, "weight_ns", s->weight_ns);
+	pl_json_key_double(j, "share", s->share, SHARE_DIGITS);
+	pl_json_key_double(j, "half_width", s->half_width, SHARE_DIGITS);
 }
 
 void pl_report_recording(struct pl_json *j, const struct plumb_profile *p)

@@ -7,6 +7,8 @@
 #include "json.h"
 #include "view.h"
 
+/** "samples" to "half_width". */
+void pl_report_share(struct pl_json *j, const struct pl_share *s);
 /** "command" to "complete". */
 void pl_report_recording(struct pl_json *j, const struct plumb_profile *p);
 /** "finding" and "findings": what is wrong with the program, as the text report says it. */

@@ -9,6 +9,7 @@
 #include "formats.h"
 #include "frame_name.h"
 #include "gil_blame.h"
+#include "lock_blame.h"
 #include "json.h"
 #include "opcodes.h"
 #include "own_code.h"
@@ -31,6 +32,7 @@ struct report {
 	pl_label_rows labels;
 	struct pl_waits waits;
 	struct pl_gil_blame blame;
+	struct pl_lock_blame locks;
 	uint32_t *function_index, *thread_index, *location_index; /* id -> index in the output */
 	uint32_t *locations;					  /* index in the output -> id */
 	uint32_t location_count;
@@ -317,6 +319,8 @@ static struct plumb_error *view_all(struct report *r)
 		err = pl_waits_find(r->p, &f, &r->waits);
 	if (!err)
 		err = pl_gil_blame_find(r->p, &f, &r->blame);
+	if (!err)
+		err = pl_lock_blame_find(r->p, &f, &r->locks);
 	if (!err && f.lines)
 		err = pl_view_functions(r->p, &f, &r->lines);
 	f.lines = false;
@@ -486,6 +490,7 @@ static struct plumb_error *write_all(struct report *r)
 	write_locations(r);
 	write_stacks(r);
 	pl_gil_blame_json(&r->blame, r->p, j);
+	pl_lock_blame_json(&r->locks, r->p, j);
 	err = pl_waits_json(&r->waits, j);
 	if (err)
 		return err;
@@ -499,6 +504,7 @@ static void deinit(struct report *r)
 {
 	pl_waits_deinit(&r->waits);
 	pl_gil_blame_deinit(&r->blame);
+	pl_lock_blame_deinit(&r->locks);
 	pl_vec_deinit(&r->functions);
 	pl_vec_deinit(&r->lines);
 	pl_vec_deinit(&r->threads);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "index.h"
-#include "select.h"
+#include "timed_sums.h"
 
 /* More wait in no round; who is beyond knows the holder before only. */
 #define MOST_WAITING 65536
@@ -203,30 +203,20 @@ struct plumb_error *pl_gil_each(const struct plumb_profile *p, pl_sample_fn *fn,
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
-struct sum {
-	uint64_t samples, held_ns[PL_BATCHES];
-};
-
 struct adder {
 	const struct plumb_profile *p;
 	const struct pl_filter *filter;
 	struct pl_gil_blame *blame;
-	uint32_t *row_of;	 /* function -> 1 + row */
-	PL_VEC(struct sum) sums; /* of each row */
-	struct sum all, unseen;
+	uint32_t *row_of;		  /* function -> 1 + row */
+	PL_VEC(struct pl_timed_sum) sums; /* of each row */
+	struct pl_timed_sum all, unseen;
 };
 
-static void add_to(struct sum *sum, const struct pl_sample *s, unsigned batch)
-{
-	sum->samples = pl_sum_u64(sum->samples, pl_sum_u64(1, s->extra));
-	sum->held_ns[batch] = pl_sum_u64(sum->held_ns[batch], s->weight_ns);
-}
-
-static struct sum *sum_of(struct adder *a, uint32_t function)
+static struct pl_timed_sum *sum_of(struct adder *a, uint32_t function)
 {
 	if (!a->row_of[function]) {
 		if (!pl_vec_push(&a->blame->rows, ((struct pl_gil_row){.function = function})) ||
-		    !pl_vec_push(&a->sums, ((struct sum){0})))
+		    !pl_vec_push(&a->sums, ((struct pl_timed_sum){0})))
 			return NULL;
 		a->row_of[function] = (uint32_t)a->sums.len;
 	}
@@ -237,9 +227,7 @@ static struct plumb_error *add(void *ctx, const struct pl_sample *s)
 {
 	struct adder *a = ctx;
 	const struct pl_cell cell = {.thread = s->thread, .state = s->state};
-	uint64_t at = s->time_ns / a->p->batch_ns;
-	unsigned batch = at < PL_BATCHES ? (unsigned)at : PL_BATCHES - 1;
-	struct sum *sum = &a->unseen;
+	struct pl_timed_sum *sum = &a->unseen;
 
 	if (!s->held_by || !pl_view_passes(a->p, a->filter, &cell))
 		return NULL;
@@ -247,28 +235,9 @@ static struct plumb_error *add(void *ctx, const struct pl_sample *s)
 		sum = sum_of(a, s->held_by - 1);
 	if (!sum)
 		return &pl_err_no_memory;
-	add_to(sum, s, batch);
-	add_to(&a->all, s, batch);
+	pl_timed_sum_add(sum, a->p, s);
+	pl_timed_sum_add(&a->all, a->p, s);
 	return NULL;
-}
-
-static uint64_t total_ns(const struct sum *s)
-{
-	uint64_t sum = 0;
-
-	for (int b = 0; b < PL_BATCHES; b++)
-		sum = pl_sum_u64(sum, s->held_ns[b]);
-	return sum;
-}
-
-static struct pl_share share_of(const struct adder *a, const struct sum *sum)
-{
-	uint64_t part = total_ns(sum), whole = total_ns(&a->all);
-
-	return (struct pl_share){.samples = sum->samples,
-				 .weight_ns = part,
-				 .share = whole ? (double)part / (double)whole : 0,
-				 .half_width = pl_select_half_width(sum->held_ns, a->all.held_ns, a->all.samples)};
 }
 
 static int compare_rows(const void *va, const void *vb)
@@ -285,12 +254,12 @@ static void finish(struct adder *a)
 	struct pl_gil_blame *b = a->blame;
 
 	for (size_t i = 0; i < b->rows.len; i++)
-		b->rows.data[i].held = share_of(a, &a->sums.data[i]);
+		b->rows.data[i].held = pl_timed_sum_share(&a->sums.data[i], &a->all);
 	if (b->rows.len)
 		qsort(b->rows.data, b->rows.len, sizeof *b->rows.data, compare_rows);
-	b->unseen = share_of(a, &a->unseen);
+	b->unseen = pl_timed_sum_share(&a->unseen, &a->all);
 	b->samples = a->all.samples;
-	b->weight_ns = total_ns(&a->all);
+	b->weight_ns = pl_timed_sum_ns(&a->all);
 }
 
 struct plumb_error *pl_gil_blame_find(const struct plumb_profile *p, const struct pl_filter *f,

@@ -93,6 +93,7 @@ static void index_destroy(struct pl_profile_index *x)
 	pl_map_deinit(&x->uses);
 	pl_map_deinit(&x->locations);
 	pl_row_index_deinit(&x->stacks);
+	pl_row_index_deinit(&x->locks);
 	pl_map_deinit(&x->threads);
 	pl_map_deinit(&x->processes);
 	pl_map_deinit(&x->sources);
@@ -121,6 +122,7 @@ void pl_profile_destroy(struct plumb_profile *p)
 	free(p->sources);
 	free(p->cells);
 	free(p->waits);
+	free(p->locks);
 	free(p);
 }
 

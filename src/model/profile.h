@@ -152,6 +152,25 @@ struct pl_waited {
 	uint64_t lost_ns;    /* task seconds of which it is not known whether they waited */
 };
 
+/* A lock that was waited for when a sample was taken, and who held it then. */
+enum pl_lock_holder {
+	PL_LOCK_UNKNOWN, /* who holds it is not known */
+	PL_LOCK_FREE,	 /* nobody: it is being passed on */
+	PL_LOCK_HELD,
+	PL_LOCK_HOLDERS,
+};
+struct pl_lock_state {
+	uint64_t object;   /* its id() */
+	uint8_t holder;	   /* enum pl_lock_holder */
+	bool recursive;	   /* an RLock */
+	uint64_t tid;	   /* of the thread that held it; 0 unless that is known, as all below */
+	uint32_t name;	   /* string id, of the thread */
+	uint32_t location; /* 1 + where that was, in Python; 0: not known */
+	uint32_t inside;   /* 1 + where it stood inside `with` of the lock; 0: not known */
+};
+/* Rows of them; what is beyond is row 0: of a lock that is not known. */
+#define PL_MAX_LOCK_STATES (1u << 16)
+
 struct pl_sample {
 	uint64_t time_ns; /* since meta.start */
 	uint32_t thread, stack;
@@ -160,6 +179,7 @@ struct pl_sample {
 	uint64_t extra;	    /* samples that it stands for beyond itself; weight_ns is that of all of them */
 	uint32_t
 		held_by; /* pl_gil_each (gil_waits.h): 1 + the function that held the GIL for which it waited; else 0 */
+	uint32_t lock;	 /* 1 + the lock state that it waited for; 0: it waited for none, or that is not known */
 };
 
 typedef struct plumb_error *pl_sample_fn(void *ctx, const struct pl_sample *s);
@@ -256,6 +276,8 @@ struct plumb_profile {
 	struct pl_wait *waits;
 	uint32_t wait_count;
 	struct pl_waited waited;
+	struct pl_lock_state *locks;
+	uint32_t lock_count;
 	uint64_t batch_ns;
 	struct pl_axis axis;
 	struct pl_stream stream;	/* owned */
@@ -321,6 +343,9 @@ uint64_t pl_profile_name_bytes(const struct plumb_profile *p);
 struct plumb_error *pl_profile_check_names(const struct plumb_profile *p, uint64_t file_bytes,
 					   uint64_t a_byte) PLUMB_MUST_CHECK;
 
+/** A lock state; its ids are of @p p. */
+struct plumb_error *pl_profile_lock(struct plumb_profile *p, const struct pl_lock_state *l,
+				    uint32_t *ret) PLUMB_MUST_CHECK;
 /** Add these. */
 void pl_profile_waited(struct plumb_profile *p, const struct pl_waited *more);
 /** Count waits of tasks; their ids must be of @p p. Beyond PL_MAX_WAITS rows they are lost, and count there. */

@@ -27,7 +27,7 @@ struct refiner {
 	bool selects;		     /* samples, by what they show */
 	uint8_t *flags;		     /* of the stacks of `from`; NULL: all pass */
 	bool *threads_in;	     /* NULL: all */
-	uint32_t *stacks, *locations, *functions, *threads, *processes; /* ids of `from` -> ids of `to` */
+	uint32_t *stacks, *locations, *functions, *threads, *processes, *locks; /* ids of `from` -> ids of `to` */
 	PL_VEC(uint32_t) chain;
 	struct pl_axis axis; /* of what is left of a profile that was added up */
 };
@@ -53,6 +53,7 @@ static void refiner_destroy(void *ctx)
 	free(r->functions);
 	free(r->threads);
 	free(r->processes);
+	free(r->locks);
 	pl_vec_deinit(&r->chain);
 	pl_axis_deinit(&r->axis);
 	free(r);
@@ -368,6 +369,8 @@ static struct plumb_error *pass_on(void *ctx, const struct pl_sample *sample)
 		return err;
 	if (s.held_by)
 		s.held_by = map_holder(x->refiner, s.held_by);
+	if (s.lock)
+		s.lock = 1 + x->refiner->locks[s.lock - 1];
 	return x->fn(x->ctx, &s);
 }
 
@@ -386,6 +389,35 @@ static struct plumb_error *note_holder(void *ctx, const struct pl_sample *s)
 static struct plumb_error *note_holders(struct refiner *r)
 {
 	return pl_gil_is_told(r->from) ? pl_gil_each(r->from, note_holder, r) : NULL;
+}
+
+static struct plumb_error *map_place(struct refiner *r, uint32_t *place)
+{
+	uint32_t location;
+	struct plumb_error *err = *place ? map_location(r, *place - 1, &location) : NULL;
+
+	*place = *place && !err ? 1 + location : 0;
+	return err;
+}
+
+/* Whoever held the lock that what passes waited for need not pass itself, either. */
+static struct plumb_error *note_lock(void *ctx, const struct pl_sample *s)
+{
+	struct refiner *r = ctx;
+	struct plumb_error *err;
+
+	if (!s->lock || r->locks[s->lock - 1] != NOT_YET || !in_time(r, s->time_ns) ||
+	    !passes(r, s->stack, s->thread, s->state))
+		return NULL;
+	struct pl_lock_state l = r->from->locks[s->lock - 1];
+	if ((err = map_string(r, &l.name)) || (err = map_place(r, &l.location)) || (err = map_place(r, &l.inside)))
+		return err;
+	return pl_profile_lock(r->to, &l, &r->locks[s->lock - 1]);
+}
+
+static struct plumb_error *note_locks(struct refiner *r)
+{
+	return r->from->lock_count ? pl_profile_each(r->from, note_lock, r) : NULL;
 }
 
 typedef struct plumb_error *each_fn(const struct plumb_profile *p, pl_sample_fn *fn, void *ctx);
@@ -534,7 +566,8 @@ static struct plumb_error *refiner_init(struct refiner *r, const struct plumb_pr
 	r->functions = new_map(p->function_count);
 	r->threads = new_map(p->thread_count);
 	r->processes = new_map(p->process_count);
-	if (!r->stacks || !r->locations || !r->functions || !r->threads || !r->processes)
+	r->locks = new_map(p->lock_count);
+	if (!r->stacks || !r->locations || !r->functions || !r->threads || !r->processes || !r->locks)
 		return &pl_err_no_memory;
 	r->stacks[0] = 0;
 	struct plumb_error *err = pl_profile_create(&r->to);
@@ -553,6 +586,8 @@ static struct plumb_error *fill(struct refiner *r)
 	err = r->o.from_ns || r->o.to_ns ? pl_profile_each(r->from, count_sample, r) : count_cells(r);
 	if (!err)
 		err = note_holders(r);
+	if (!err)
+		err = note_locks(r);
 	if (!err)
 		err = count_waits(r);
 	if (!err)

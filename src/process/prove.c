@@ -98,6 +98,17 @@ static bool stood_still(const struct pl_thread_sampler *thread, const struct pl_
 	return pl_thread_clock_counters(&thread->clock, &after) == PL_CLOCK_OK && after.runs == thread->counters.runs;
 }
 
+/* While it stands still. */
+static struct pl_awaits awaited_lock(const struct pl_attempt *a, const struct pl_activity_info *info)
+{
+	struct pl_awaits awaits = {0};
+
+	if (a->r->lock_looks && a->reading->complete && info->syscall == SYS_futex &&
+	    !waits_for_gil(info, &a->reading->interp))
+		pl_lock_looks_find(a->r->lock_looks, &a->thread->stack.frames, info->args[0], &awaits);
+	return awaits;
+}
+
 enum pl_take_result pl_prove_at_rest(struct pl_attempt *a, enum pl_activity activity,
 				     const struct pl_activity_info *info)
 {
@@ -110,6 +121,7 @@ enum pl_take_result pl_prove_at_rest(struct pl_attempt *a, enum pl_activity acti
 			break;
 	}
 	pl_attempt_take_native(a, info);
+	struct pl_awaits awaits = awaited_lock(a, info);
 	if (!stood_still(thread, a->reading))
 		return PL_TAKE_UNPROVED;
 	if (!a->reading->complete)
@@ -117,6 +129,7 @@ enum pl_take_result pl_prove_at_rest(struct pl_attempt *a, enum pl_activity acti
 	pl_attempt_see_native(a);
 	pl_stack_trust(a->r, &thread->stack, a->reading);
 	thread->still = thread->counted && activity == PL_ACTIVITY_BLOCKED;
+	thread->awaits = awaits;
 	return pl_attempt_take(a, activity, info, PL_EXACT);
 }
 

@@ -9,6 +9,7 @@
 #include "debug.h"
 #include "find_python.h"
 #include "identity.h"
+#include "lock_looks.h"
 #include "native_reader.h"
 #include "own_fd.h"
 #include "which_python.h"
@@ -52,6 +53,8 @@ void pl_python_process_attach(struct pl_python_process *p, const struct pl_py *p
 	pl_reader_bind(&p->reader, py, live);
 	if (native)
 		begin_native(p, work);
+	if (p->reader.locks) /* without memory it is not told */
+		plumb_error_destroy(pl_lock_looks_create(&p->reader, &p->reader.lock_looks));
 	/* The registers of a thread that runs are not to be had without a stop. */
 	if (native && policy == PL_STOP_AUTO)
 		policy = PL_STOP_ALWAYS;
@@ -64,6 +67,8 @@ void pl_python_process_detach(struct pl_python_process *p)
 	pl_thread_list_clear(&p->threads);
 	pl_native_reader_destroy(p->reader.native);
 	p->reader.native = NULL;
+	pl_lock_looks_destroy(p->reader.lock_looks);
+	p->reader.lock_looks = NULL;
 	pl_mem_live_destroy(p->reader.live);
 	p->reader.live = NULL;
 	p->reader.mem = NULL;

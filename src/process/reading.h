@@ -21,6 +21,7 @@ struct plumb_error *pl_tables_init(struct pl_tables *t) PLUMB_MUST_CHECK;
 void pl_tables_deinit(struct pl_tables *t);
 
 struct pl_native_reader;
+struct pl_lock_looks;
 
 #define PL_ROOT_CODES 8
 
@@ -40,8 +41,10 @@ struct pl_reader {
 	bool tasks;		       /* read who awaits the task that a thread runs */
 	struct pl_task_finders task_finders;
 	bool native_frames;
-	bool kernel_frames;		 /* with them: of threads that are blocked */
-	struct pl_native_reader *native; /* NULL: they were not asked for, or cannot be had */
+	bool kernel_frames;		  /* with them: of threads that are blocked */
+	bool locks;			  /* tell which locks threads wait for */
+	struct pl_lock_looks *lock_looks; /* NULL: that is not asked for, or there is no memory */
+	struct pl_native_reader *native;  /* NULL: they were not asked for, or cannot be had */
 };
 
 void pl_reader_init(struct pl_reader *r, struct pl_tables *t);

@@ -279,6 +279,7 @@ static enum pl_take_result take(struct pl_attempt *a, bool running_only, uint64_
 		return running_only ? PL_TAKE_NOTHING : PL_TAKE_SAMPLE;
 	}
 	thread->still = false;
+	thread->awaits.object = 0;
 	return sample_by_activity(a, running_only, now);
 }
 

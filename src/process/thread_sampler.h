@@ -19,6 +19,7 @@
 #include <sys/types.h>
 
 #include "bursts.h"
+#include "lock_looks.h"
 #include "outer.h"
 #include "stopper.h"
 #include "thread_clock.h"
@@ -69,6 +70,8 @@ struct pl_thread_sampler {
 	uint8_t steady_run;   /* steady readings in a row while unstable */
 	uint64_t activity_ns; /* when we last asked the kernel what it does */
 	struct pl_raw_sample last;
+	struct pl_awaits awaits;      /* while it is still */
+	struct pl_thread_holds holds; /* lock_looks.c */
 	uint64_t ran_ns; /* run time that has become known; whoever gives it to samples takes it from here */
 };
 

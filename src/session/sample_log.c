@@ -11,7 +11,7 @@
 #include "own_fd.h"
 #include "temp_file.h"
 
-#define SAMPLE_MAX_LEN 60 /* six numbers */
+#define SAMPLE_MAX_LEN 70 /* seven numbers */
 
 struct logged {
 	uint8_t *bytes;
@@ -61,6 +61,8 @@ struct plumb_error *pl_sample_log_add(struct pl_sample_log *log, const struct pl
 		err = pl_buf_add_svarint(b, (int64_t)(s->weight_ns - log->last.weight_ns));
 	if (!err)
 		err = pl_buf_add_varint(b, s->extra);
+	if (!err)
+		err = pl_buf_add_varint(b, s->lock);
 	log->last = *s;
 	return err;
 }
@@ -69,15 +71,17 @@ struct plumb_error *pl_sample_log_add(struct pl_sample_log *log, const struct pl
 static bool read_sample(struct pl_cursor *c, struct pl_sample *s)
 {
 	int64_t time = 0, weight = 0;
-	uint64_t thread = 0, stack = 0, state = 0;
+	uint64_t thread = 0, stack = 0, state = 0, lock = 0;
 
 	if (!pl_cursor_svarint(c, &time) || !pl_cursor_varint(c, &thread) || !pl_cursor_varint(c, &stack) ||
-	    !pl_cursor_varint(c, &state) || !pl_cursor_svarint(c, &weight) || !pl_cursor_varint(c, &s->extra))
+	    !pl_cursor_varint(c, &state) || !pl_cursor_svarint(c, &weight) || !pl_cursor_varint(c, &s->extra) ||
+	    !pl_cursor_varint(c, &lock))
 		return false;
 	s->time_ns += (uint64_t)time;
 	s->weight_ns += (uint64_t)weight;
 	s->thread = (uint32_t)thread;
 	s->stack = (uint32_t)stack;
+	s->lock = (uint32_t)lock;
 	s->state = (uint8_t)(state >> 8);
 	s->quality = (uint8_t)state;
 	return true;

@@ -14,7 +14,8 @@ SAMPLES = 500
 WORDS = {
     "gil": r"threads waited for the GIL for \d+ % of their time, and it was held for \d+ % of the time: more threads will not help"
     r"(; for \d+ % of that wait it was held by compute \(faults\.py:\d+\))?",
-    "lock": r"6 threads waited for a lock for \d+ % of their time, in (under_a_lock|acquires) \(faults\.py:\d+\): one works while the others wait",
+    "lock": r"6 threads waited for a lock for \d+ % of their time, in (under_a_lock|acquires) \(faults\.py:\d+\): one works while the others wait"
+    r"(; for \d+ % of that wait it was held( by [^;]+)? in under_a_lock \(faults\.py:\d+\))?",
     "gc": r"garbage collection took \d+ % of the time",
     "import": r"imports took \d+ % of the time",
     "event-loop": r"the event loop waited \d+ % of the time; of its CPU time compute took \d+ %",

@@ -203,6 +203,16 @@ def running():
     return {"lock": id(lock)}
 
 
+def crowd():
+    """Seven wait for what one has taken twice."""
+    lock = threading.RLock()
+    start("holder", hold, lock, lock)
+    GATE.open_for(1)
+    for i in range(7):
+        start("waiter-%d" % i, take, lock)
+    return {"lock": id(lock)}
+
+
 def orderly():
     """Takes them always in the same order: there is much waiting, and never a deadlock."""
     locks = [threading.Lock(), threading.RLock(), threading.Condition(threading.Lock())]
@@ -278,8 +288,8 @@ def waits():
 
 
 KEPT = []
-CASES = {f.__name__: f for f in (pair, three, recursive, mixed, itself, joined, timed, running, orderly, taken_back, given_away,
-                                 waits)}
+CASES = {f.__name__: f for f in (pair, three, recursive, mixed, itself, joined, timed, running, crowd, orderly, taken_back,
+                                 given_away, waits)}
 
 
 def main():

@@ -39,6 +39,7 @@ enum pl_record_kind {
 	PL_RECORD_PROCESS,
 	PL_RECORD_WAIT,
 	PL_RECORD_LOOK,
+	PL_RECORD_LOCK,
 };
 
 /* 32 bytes. Pointers stay valid until the engine is closed, but for THREAD and PROCESS, which the reader frees. */
@@ -69,8 +70,14 @@ struct pl_record {
 		struct {
 			uint64_t stands_ns, lost_ns;
 		} look; /* of such waits */
+		struct {
+			uint64_t object;
+			uint32_t node, inside;	 /* of the holder: its stack, and up to where it is inside `with` */
+			uint32_t holder, waiter; /* threads */
+		} lock;				 /* that the next sample, of the waiter, waited for */
 	};
-	uint8_t kind, state, quality, marker; /* state of a wait: enum pl_dump_for */
+	uint8_t kind, state, quality, marker; /* state of a wait: enum pl_dump_for; of a lock: enum
+						       pl_holder_known, marker: it is an RLock */
 	uint32_t tag;			      /* of a sample */
 };
 _Static_assert(sizeof(struct pl_record) == 32, "a slot of the queue is half a cache line");

@@ -8,7 +8,7 @@
  *   tree.c     which processes there are: children come, processes end             } sampling thread only
  *   search.c   when to look for the Python of one process
  *   sampled.c  what sampling has with each thread
- *   task_looks.c  how long tasks wait: --tasks
+ *   task_looks.c  how long tasks wait: --tasks;  lock_samples.c  who holds the locks that threads wait for
  *   send.c     handing over to the consumer;  cpu_time.c  in CPU mode, when the run time is known
  *   budget.c   --max-overhead;  schedule.c  when the next tick is due              }
  *   queue.c    from the sampling thread to the consumer;  orders.c  to the sampling thread;  wake_up.c  waking either

@@ -37,6 +37,7 @@ struct pl_resolver {
 	struct pl_tagged tagged;
 	struct pl_pool_tasks pool_tasks;
 	struct pl_native_symbols symbols;
+	struct pl_record lock; /* that the next sample waited for; kind 0: none, as of a sample */
 };
 
 struct plumb_error *pl_resolver_create(const struct pl_engine_options *o, struct pl_resolver **ret)
@@ -305,6 +306,59 @@ static const char *const marker_names[] = {
 	[PL_MARKER_FOLDED] = "<folded>",
 };
 
+/* 1 + the location of the innermost frame of Python; 0: none. */
+static uint32_t innermost_python(const struct plumb_profile *p, uint32_t stack)
+{
+	for (uint32_t s = stack; s; s = p->stacks[s].parent)
+		if (p->functions[p->locations[p->stacks[s].location].function].origin == PL_ORIGIN_PYTHON)
+			return 1 + p->stacks[s].location;
+	return 0;
+}
+
+static struct plumb_error *add_lock(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p,
+				    uint32_t *ret)
+{
+	static const uint8_t holders[] = {[PL_HOLDER_UNKNOWN] = PL_LOCK_UNKNOWN,
+					  [PL_HOLDER_NOBODY] = PL_LOCK_FREE,
+					  [PL_HOLDER_THREAD] = PL_LOCK_HELD};
+	struct pl_lock_state l = {.object = rec->lock.object, .holder = holders[rec->state], .recursive = rec->marker};
+
+	if (l.holder == PL_LOCK_HELD) {
+		const struct pl_thread *t = &p->threads[r->threads.data[rec->lock.holder]];
+		l.tid = t->tid;
+		l.name = t->name;
+		l.location = innermost_python(p, r->nodes.data[rec->lock.node]);
+		l.inside = innermost_python(p, r->nodes.data[rec->lock.inside]);
+	}
+	return pl_profile_lock(p, &l, ret);
+}
+
+/* The lock that was told of before this sample, if it is of the thread that waited for it. */
+static struct plumb_error *take_awaited(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p,
+					uint32_t *ret)
+{
+	struct pl_record lock = r->lock;
+	uint32_t row;
+
+	r->lock = (struct pl_record){0};
+	if (lock.kind != PL_RECORD_LOCK || lock.lock.waiter != rec->sample.thread)
+		return NULL;
+	struct plumb_error *err = add_lock(r, &lock, p, &row);
+	*ret = err ? 0 : 1 + row;
+	return err;
+}
+
+static struct plumb_error *take_lock(struct pl_resolver *r, const struct pl_record *rec)
+{
+	bool held = rec->state == PL_HOLDER_THREAD;
+
+	if (rec->lock.node >= r->nodes.len || rec->lock.inside >= r->nodes.len ||
+	    (held && (rec->lock.holder >= r->threads.len || r->threads.data[rec->lock.holder] == PL_NO_ID)))
+		return &pl_err_corrupt;
+	r->lock = *rec;
+	return NULL;
+}
+
 static struct plumb_error *take_sample(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p,
 				       pl_engine_sample_fn *fn, void *ctx)
 {
@@ -318,7 +372,9 @@ static struct plumb_error *take_sample(struct pl_resolver *r, const struct pl_re
 		return &pl_err_corrupt;
 	s.thread = r->threads.data[rec->sample.thread];
 	uint32_t stack = r->nodes.data[rec->sample.node];
-	struct plumb_error *err = pl_tagged_stack(&r->tagged, p, rec->tag, stack, &s.stack);
+	struct plumb_error *err = take_awaited(r, rec, p, &s.lock);
+	if (!err)
+		err = pl_tagged_stack(&r->tagged, p, rec->tag, stack, &s.stack);
 	if (!err && s.stack == stack)
 		err = pl_pool_task_stack(&r->pool_tasks, p, stack, &s.stack);
 	if (!err && rec->marker != PL_MARKER_NONE)
@@ -362,6 +418,8 @@ struct plumb_error *pl_resolver_take(struct pl_resolver *r, const struct pl_reco
 		return take_sample(r, rec, p, fn, ctx);
 	case PL_RECORD_WAIT:
 		return take_wait(r, rec, p);
+	case PL_RECORD_LOCK:
+		return take_lock(r, rec);
 	case PL_RECORD_LOOK:
 		take_look(rec, p);
 		break;

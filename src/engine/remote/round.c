@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "gil_holders.h"
+#include "lock_samples.h"
 #include "remote_engine.h"
 #include "sampled.h"
 #include "sampling_thread.h"
@@ -40,7 +41,8 @@ enum pl_round_result pl_round_one(struct pl_engine *e, struct pl_target *t, size
 	pl_send_judge_codes(e, t, thread->sampler.tid);
 	switch (r) {
 	case PL_TAKE_SAMPLE:
-		pl_send_sample(e, thread, &s, weight_ns);
+		if (!pl_lock_samples_take(t, thread, &s, pl_clock_monotonic_ns() - e->start_ns, weight_ns))
+			pl_send_sample(e, thread, &s, weight_ns);
 		break;
 	case PL_TAKE_NOTHING:
 		pl_send_sample(e, thread, NULL, 0);
@@ -130,6 +132,7 @@ static enum pl_round_result sample_threads(struct pl_engine *e, struct pl_target
 {
 	enum pl_round_result r = pl_mode_rules(e->options.mode)->round(e, t, weight_ns);
 
+	pl_lock_samples_send(e, t);
 	end_beside(e, t);
 	return r;
 }

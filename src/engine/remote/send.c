@@ -191,6 +191,31 @@ void pl_send_wait(struct pl_engine *e, struct pl_sampled *thread, const struct p
 	pl_queue_push(&e->queue, &rec);
 }
 
+/* Without room the sample is sent as one that waits, and not for what. */
+void pl_send_lock(struct pl_engine *e, struct pl_sampled *waiter, const struct pl_look_at_lock *look)
+{
+	struct pl_record rec = {
+		.kind = PL_RECORD_LOCK, .state = (uint8_t)look->known, .marker = look->lock.kind != PL_LOCK_PLAIN};
+	struct pl_sampled *holder = NULL;
+
+	if (look->known == PL_HOLDER_THREAD)
+		holder = pl_sampled_of(look->holder);
+	if (holder && !holder->announced)
+		pl_send_thread(e, holder);
+	if (!waiter->announced)
+		pl_send_thread(e, waiter);
+	if (!waiter->announced || (holder && !holder->announced) || !send_pending(e))
+		return;
+	rec.lock.object = look->lock.object;
+	rec.lock.waiter = waiter->index;
+	if (holder) {
+		rec.lock.holder = holder->index;
+		rec.lock.node = look->node;
+		rec.lock.inside = look->inside;
+	}
+	pl_queue_push(&e->queue, &rec);
+}
+
 void pl_send_look(struct pl_engine *e, uint64_t stands_ns, uint64_t lost_ns)
 {
 	struct pl_record rec = {.kind = PL_RECORD_LOOK, .look = {stands_ns, lost_ns}};

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 struct pl_engine;
+struct pl_look_at_lock;
 struct pl_raw_sample;
 struct pl_sampled;
 struct pl_target;
@@ -29,6 +30,8 @@ void pl_send_weighed(struct pl_engine *e, struct pl_sampled *thread, const struc
 
 /** Tasks were looked at: what some of them waited for; the time that this stands for, and what could not be read. */
 void pl_send_wait(struct pl_engine *e, struct pl_sampled *thread, const struct pl_tasks_waiting *wait);
+/** The lock that the next sample, of @p waiter, waited for. */
+void pl_send_lock(struct pl_engine *e, struct pl_sampled *waiter, const struct pl_look_at_lock *look);
 void pl_send_look(struct pl_engine *e, uint64_t stands_ns, uint64_t lost_ns);
 
 #endif

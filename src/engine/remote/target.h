@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "budget.h"
+#include "lock_samples.h"
 #include "python_process.h"
 #include "search.h"
 #include "task_waits.h"
@@ -40,6 +41,7 @@ struct pl_target {
 	size_t first;	      /* of its threads in the next round; may be beyond the last */
 	uint64_t listed_tick; /* in which round the lists were read last */
 	struct pl_task_waits waits;
+	struct pl_lock_samples lock_samples;
 };
 
 #endif

@@ -61,6 +61,7 @@ static bool has_ended(const struct pl_target *t)
 static void target_free(struct pl_engine *e, struct pl_target *t)
 {
 	pl_task_waits_deinit(&t->waits);
+	pl_vec_deinit(&t->lock_samples.list);
 	pl_python_process_deinit(&t->python);
 	if (t->pid_fd >= 0) {
 		(void)epoll_ctl(e->exit_fd, EPOLL_CTL_DEL, t->pid_fd, NULL);
@@ -98,6 +99,7 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 	t->python.reader.opcodes = e->options.opcodes;
 	t->python.reader.tags = st->pid == e->options.pid ? e->options.tags : NULL;
 	t->python.reader.tasks = e->options.tasks;
+	t->python.reader.locks = e->options.mode == PL_MODE_WALL;
 	t->python.reader.native_frames = e->options.native;
 	t->python.reader.kernel_frames = e->options.kernel;
 	struct plumb_error *err = open_descriptor(e, t, st);

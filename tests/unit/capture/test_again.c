@@ -116,6 +116,86 @@ static void counts_may_begin_anywhere_in_a_chunk(void **state)
 	pl_profile_destroy(back);
 }
 
+struct lock_check {
+	const struct plumb_profile *p;
+	unsigned count;
+};
+
+/* Sample number i is of thread state i, and waited as locks_come_back has it. */
+static struct plumb_error *check_lock(void *ctx, const struct pl_sample *s)
+{
+	struct lock_check *c = ctx;
+	unsigned i = c->count++;
+
+	if (i % 7 < 4) {
+		assert_int_equal(s->lock, 0);
+		return NULL;
+	}
+	assert_true(s->lock > 0 && s->lock <= c->p->lock_count);
+	const struct pl_lock_state *l = &c->p->locks[s->lock - 1];
+	assert_int_equal(l->object, 4096 * (1 + i));
+	assert_int_equal(l->holder, i % 3);
+	assert_int_equal(l->recursive, i % 2);
+	assert_int_equal(l->tid, i % 3 == PL_LOCK_HELD ? 100 + i : 0);
+	if (l->holder == PL_LOCK_HELD) {
+		const struct pl_location *at = &c->p->locations[l->location - 1];
+		assert_string_equal(pl_strtab_get(c->p->strings, l->name, NULL), "holder");
+		assert_int_equal(at->line, 20);
+		assert_int_equal(l->inside, i % 2 ? l->location : 0);
+	}
+	return NULL;
+}
+
+/* Chunks whose first lock comes late, and rows that come in a later chunk; also when samples are read again. */
+static void locks_come_back(void **state)
+{
+	struct plumb_profile *p = NULL, *back = NULL;
+	struct pl_capture_writer *w = NULL;
+	struct pl_capture_info info;
+	size_t len = 0;
+	char *path = temp_file();
+	check(pl_profile_create(&p));
+	uint32_t t = add_thread(p, 1, 1, "", true), stack = add_frame(p, 0, "work", "app.py", 20), name;
+	check(pl_profile_string(p, "holder", 6, &name));
+	check(pl_capture_create(path, p, &w));
+	for (unsigned i = 0; i < 40; i++) {
+		struct pl_sample s = {.thread = t, .stack = stack, .state = (uint8_t)i, .weight_ns = i};
+		struct pl_lock_state l = {.object = 4096 * (1 + i), .holder = i % 3, .recursive = i % 2};
+		uint32_t row = 0;
+		if (l.holder == PL_LOCK_HELD) {
+			l.tid = 100 + i;
+			l.name = name;
+			l.location = 1 + p->stacks[stack].location;
+			l.inside = i % 2 ? l.location : 0;
+		}
+		if (i % 7 >= 4) {
+			check(pl_profile_lock(p, &l, &row));
+			s.lock = 1 + row;
+		}
+		check(pl_profile_add(p, &s));
+		check(pl_capture_add(w, &s));
+		if (i % 10 == 9)
+			check(pl_capture_flush(w, p));
+	}
+	check(pl_capture_finish(w, p));
+	uint8_t *bytes = file_bytes(path, &len);
+	int fd = fd_of(bytes, len);
+	check(pl_profile_create(&back));
+	struct lock_check first = {.p = back}, again = {.p = back};
+	check(pl_capture_read(fd, back, check_lock, &first, &info));
+	assert_int_equal(first.count, 40);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	check(pl_capture_read_again(fd, back, &info, check_lock, &again));
+	assert_int_equal(again.count, 40);
+	close(fd);
+	free(bytes);
+	unlink(path);
+	free(path);
+	pl_capture_destroy(w);
+	pl_profile_destroy(p);
+	pl_profile_destroy(back);
+}
+
 static void samples_come_again(void **state)
 {
 	for (uint64_t seed = 1; seed <= 6; seed++) {
@@ -227,6 +307,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_and_opcodes_come_back),
 		cmocka_unit_test(counts_may_begin_anywhere_in_a_chunk),
+		cmocka_unit_test(locks_come_back),
 		cmocka_unit_test(samples_come_again),
 		cmocka_unit_test(a_damaged_recording_comes_again_with_its_holes),
 		cmocka_unit_test(what_was_appended_since_does_not_come),

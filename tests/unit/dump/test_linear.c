@@ -28,12 +28,12 @@ static void tell_holders(void *ctx, unsigned threads)
 	pl_lock_finder_init(&locks, d, &p, &mem, &py, UINT64_MAX);
 	for (unsigned i = 1; i <= threads; i++) {
 		struct pl_dump_thread t = {.tid = i};
-		const struct pl_lock_hold h = {.tid = i, .inside = true, .innermost = true};
+		const struct pl_lock_hold h = {.lock = wait.object, .inside = true, .innermost = true};
 
 		pl_lock_finder_add(&locks, &wait, &t);
 		assert_int_equal(t.awaited, 1);
 		assert_true(pl_vec_push(&p.threads, t));
-		pl_lock_finder_take(&locks, &h);
+		pl_lock_finder_take(&locks, &h, i);
 	}
 	counted_begin();
 	pl_lock_finder_tell(&locks);
