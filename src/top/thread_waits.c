@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer top: see thread_waits.h. A process that does not let itself be read in time leaves a thread of ours behind, so it is
- * not asked again and again. */
+/* Layer top: see thread_waits.h. A process that does not let itself be read in time leaves a thread of ours behind, so
+ * it is not asked again and again. */
 #include "thread_waits.h"
 
 #include <string.h>
