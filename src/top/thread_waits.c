@@ -11,7 +11,8 @@
 #define LIMIT_NS  300000000ull /* keys wait for so long */
 #define PERIOD_MS 1000
 #define SELDOM	  100 /* a hundredth of a core */
-#define MAX_LATE  3
+#define MAX_LATE  100 /* threads that are left behind */
+#define MAX_TWICE 6
 #define NS_PER_MS 1000000ull
 #define NS_PER_S  1000000000ull
 
@@ -80,7 +81,8 @@ void waits_ask(struct waits *w, const struct waits_thread *threads, size_t count
 	if (count)
 		plumb_error_destroy(look(w, threads, count < WAITS_MAX ? count : WAITS_MAX));
 	uint64_t rest_ms = SELDOM * (cpu_ns() - begun_ns) / NS_PER_MS;
-	w->due_ms = arrivals_now_ms() + (rest_ms > PERIOD_MS ? rest_ms : PERIOD_MS);
+	uint64_t least_ms = (uint64_t)PERIOD_MS << (w->late < MAX_TWICE ? w->late : MAX_TWICE);
+	w->due_ms = arrivals_now_ms() + (rest_ms > least_ms ? rest_ms : least_ms);
 }
 
 bool waits_of(const struct waits *w, int pid, uint64_t tid, struct plumb_dump_thread *ret)
