@@ -116,11 +116,12 @@ static struct plumb_error *add_place(struct adder *a, struct place_sums *sums, u
 	return err;
 }
 
+/* Of an empty stack, of which all frames are hidden, no place is known. */
 static struct plumb_error *add_waiter(struct adder *a, uint32_t lock, const struct pl_sample *s)
 {
-	const struct pl_location *at = &a->p->locations[a->p->stacks[s->stack].location];
+	const struct pl_location *at = s->stack ? &a->p->locations[a->p->stacks[s->stack].location] : NULL;
 
-	return add_place(a, &a->places, lock, at->function, at->line, s);
+	return !at ? NULL : add_place(a, &a->places, lock, at->function, at->line, s);
 }
 
 static struct plumb_error *add_held_in(struct adder *a, uint32_t lock, const struct pl_sample *s)

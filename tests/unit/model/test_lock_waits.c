@@ -145,6 +145,20 @@ static void each_lock_with_who_waited_and_who_held_it(void **state)
 		     "1x8192 1 of 1 [handler:8 1] free 0 ? 1; others 0");
 }
 
+/* Its frames may be hidden, and a recording may have none at all. */
+static void an_empty_stack_is_no_place(void **state)
+{
+	struct scene *s = *state;
+	struct plumb_profile *bare;
+	struct pl_refine hidden = {.kinds = 1u << PL_ORIGIN_MARKER};
+
+	sample(s, 0, s->worker, lock(s, 4096, PL_LOCK_UNKNOWN, 0));
+	check(pl_refine(s->p, &hidden, &bare));
+	assert_int_equal(bare->location_count, 0);
+	expect(bare, "1x4096 1 of 1 free 0 ? 1; others 0");
+	pl_profile_destroy(bare);
+}
+
 static void locks_of_two_processes_are_two(void **state)
 {
 	struct scene *s = *state;
@@ -232,6 +246,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_lock_with_who_waited_and_who_held_it, start, end),
+		cmocka_unit_test_setup_teardown(an_empty_stack_is_no_place, start, end),
 		cmocka_unit_test_setup_teardown(locks_of_two_processes_are_two, start, end),
 		cmocka_unit_test_setup_teardown(shares_are_of_one_lock_and_have_an_interval, start, end),
 		cmocka_unit_test_setup_teardown(of_a_part_who_held_it_is_still_known, start, end),
