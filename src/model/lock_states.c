@@ -3,9 +3,14 @@
 #include "index.h"
 #include "profile.h"
 
+/* All that makes two of them differ goes in: a recording can have as many as it likes that are alike but for one of
+ * them. */
 static uint32_t hash_of(const struct pl_lock_state *l)
 {
-	return pl_row_hash(l->object ^ l->tid << 24, (uint64_t)l->location << 32 | l->inside);
+	const uint64_t who = pl_hash_words(l->object, l->tid), where = (uint64_t)l->location << 32 | l->inside;
+	const uint64_t how = (uint64_t)l->name << 32 | (uint32_t)l->holder << 1 | l->recursive;
+
+	return pl_row_hash(who, pl_hash_words(where, how));
 }
 
 static bool same(const struct pl_lock_state *a, const struct pl_lock_state *b)

@@ -28,6 +28,7 @@ struct refiner {
 	uint8_t *flags;		     /* of the stacks of `from`; NULL: all pass */
 	bool *threads_in;	     /* NULL: all */
 	uint32_t *stacks, *locations, *functions, *threads, *processes, *locks; /* ids of `from` -> ids of `to` */
+	uint32_t *grounds; /* of each stack the innermost one of it that is not native; NULL: that is not asked for */
 	PL_VEC(uint32_t) chain;
 	struct pl_axis axis; /* of what is left of a profile that was added up */
 };
@@ -54,6 +55,7 @@ static void refiner_destroy(void *ctx)
 	free(r->threads);
 	free(r->processes);
 	free(r->locks);
+	free(r->grounds);
 	pl_vec_deinit(&r->chain);
 	pl_axis_deinit(&r->axis);
 	free(r);
@@ -138,13 +140,25 @@ static uint8_t origin_of(const struct plumb_profile *p, uint32_t stack)
 /* The stack that the frame of @p id stands on. Native frames that something of Python is inside of are no leaf. */
 static uint32_t caller_of(const struct refiner *r, uint32_t id)
 {
-	uint32_t at = r->from->stacks[id].parent;
-	uint8_t origin = origin_of(r->from, id);
+	uint32_t parent = r->from->stacks[id].parent;
+	uint8_t origin = r->grounds ? origin_of(r->from, id) : PL_ORIGIN_NATIVE;
 
-	if (r->o.native == PL_NATIVE_LEAF && (origin == PL_ORIGIN_PYTHON || origin == PL_ORIGIN_TASK))
-		while (at && origin_of(r->from, at) == PL_ORIGIN_NATIVE)
-			at = r->from->stacks[at].parent;
-	return at;
+	return origin == PL_ORIGIN_PYTHON || origin == PL_ORIGIN_TASK ? r->grounds[parent] : parent;
+}
+
+/* Once for all stacks: any number of them can stand on the same native frames. Parents have smaller ids than their
+ * children. */
+static bool find_grounds(struct refiner *r)
+{
+	const struct plumb_profile *p = r->from;
+
+	r->grounds = new_map(p->stack_count);
+	if (!r->grounds)
+		return false;
+	r->grounds[0] = 0;
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		r->grounds[i] = origin_of(p, i) == PL_ORIGIN_NATIVE ? r->grounds[p->stacks[i].parent] : i;
+	return true;
 }
 
 /* One frame; that of its caller is known. */
@@ -570,6 +584,8 @@ static struct plumb_error *refiner_init(struct refiner *r, const struct plumb_pr
 	if (!r->stacks || !r->locations || !r->functions || !r->threads || !r->processes || !r->locks)
 		return &pl_err_no_memory;
 	r->stacks[0] = 0;
+	if (o->native == PL_NATIVE_LEAF && !find_grounds(r))
+		return &pl_err_no_memory;
 	struct plumb_error *err = pl_profile_create(&r->to);
 	if (!err)
 		err = choose_axis(r);
