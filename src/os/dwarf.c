@@ -13,6 +13,7 @@
 #define LINK_MAX_BYTES 8192
 #define INLINED_MAX    64 /* functions that are compiled into each other */
 #define DEPTH_MAX      4096
+#define PLACE_WORK     1024u /* whoever is told of a place keeps it, and its texts */
 
 static void close_alone(struct pl_dwarf *d)
 {
@@ -176,6 +177,11 @@ static struct pl_dwarf_unit *unit_of(struct pl_dwarf *d, uint64_t addr)
 	return r && r->owner < d->units.len ? &d->units.data[r->owner] : NULL;
 }
 
+static uint64_t work_of(const struct pl_dwarf_place *p)
+{
+	return PLACE_WORK + (p->function ? strlen(p->function) : 0) + (p->file ? strlen(p->file) : 0);
+}
+
 size_t pl_dwarf_places(struct pl_dwarf *d, uint64_t addr, void (*tell)(void *ctx, const struct pl_dwarf_place *p),
 		       void *ctx)
 {
@@ -204,6 +210,8 @@ size_t pl_dwarf_places(struct pl_dwarf *d, uint64_t addr, void (*tell)(void *ctx
 						 .line = known ? line : 0,
 						 .inlined = i > 0};
 
+		if (!pl_dwarf_may(d, work_of(&p)))
+			break;
 		tell(ctx, &p);
 		told++;
 		file = s.all[i].call_file;

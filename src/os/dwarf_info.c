@@ -9,6 +9,7 @@
 #define ABBREVS_MAX (1u << 16) /* of a unit */
 #define NAME_HOPS   8	       /* from an entry to the one that has its name */
 #define ENTRY_WORK  16u
+#define ABBREV_WORK 4u
 #define VALUE_WORK  4u
 
 #define WIDE	    0xffffffffu /* in place of a length: it follows, in 64 bits, as all offsets are then */
@@ -67,17 +68,22 @@ enum form {
 
 /* ---- abbreviations ----------------------------------------------------------------------------------------------- */
 
-/* Over the pairs of attribute and form. */
-static void skip_attributes(struct pl_dwarf_reader *r)
+/* Over the pairs of attribute and form. False: there are too many. */
+static bool skip_attributes(struct pl_dwarf *d, struct pl_dwarf_reader *r)
 {
 	uint64_t attribute, form;
 
 	do {
+		const uint8_t *from = r->p;
+
 		attribute = pl_dwarf_uleb(r);
 		form = pl_dwarf_uleb(r);
 		if (form == F_IMPLICIT_CONST)
 			pl_dwarf_sleb(r);
+		if (!pl_dwarf_may(d, (uint64_t)(r->p - from)))
+			return false;
 	} while ((attribute || form) && !r->bad);
+	return true;
 }
 
 /* False without memory. */
@@ -85,20 +91,17 @@ static bool read_abbrevs(struct pl_dwarf *d, uint64_t offset)
 {
 	const uint8_t *start = d->sections[PL_DWARF_ABBREV].bytes;
 	struct pl_dwarf_reader r = pl_dwarf_section_at(d, PL_DWARF_ABBREV, offset);
-	const uint8_t *from = r.p;
 
 	pl_vec_clear(&d->abbrevs);
 	d->abbrevs_of = offset + 1;
-	while (d->abbrevs.len < ABBREVS_MAX && pl_dwarf_may(d, (uint64_t)(r.p - from))) {
+	while (d->abbrevs.len < ABBREVS_MAX && pl_dwarf_may(d, ABBREV_WORK)) {
 		struct pl_dwarf_abbrev a = {.code = pl_dwarf_uleb(&r)};
 
-		from = r.p;
 		a.tag = pl_dwarf_uleb(&r);
 		a.children = pl_dwarf_uint(&r, 1);
 		a.attributes = (uint64_t)(r.p - start);
-		if (!a.code || r.bad)
+		if (!a.code || r.bad || !skip_attributes(d, &r))
 			return true;
-		skip_attributes(&r);
 		if (!pl_vec_push(&d->abbrevs, a))
 			return false;
 	}

@@ -286,6 +286,8 @@ static bool new_name(struct pl_dwarf *d, const struct table *t, struct pl_dwarf_
 	}
 	const uint64_t count = pl_dwarf_uleb(r);
 	for (uint64_t i = 0; i < count && !r->bad && pl_dwarf_may(d, n * BYTE_WORK + 1); i++) {
+		const uint8_t *from = r->p;
+
 		for (uint64_t k = 0; k < n; k++) {
 			const struct pl_dwarf_value v = pl_dwarf_value_read(&t->unit, formats[k].form, r);
 
@@ -294,6 +296,8 @@ static bool new_name(struct pl_dwarf *d, const struct table *t, struct pl_dwarf_
 			if (i == wanted && formats[k].content == DIRECTORY)
 				ret->directory = v.number;
 		}
+		if (!pl_dwarf_may(d, (uint64_t)(r->p - from))) /* texts are as long as they like */
+			return false;
 	}
 	return !r->bad;
 }

@@ -93,5 +93,5 @@ const char *pl_dwarf_text_at(const struct pl_dwarf *d, enum pl_dwarf_section s, 
 	struct pl_dwarf_reader r = pl_dwarf_section_at(d, s, offset);
 	const char *text = pl_dwarf_text(&r);
 
-	return r.bad ? NULL : text;
+	return pl_dwarf_may(d, r.bad ? PL_DWARF_TEXT_MAX : strlen(text)) && !r.bad ? text : NULL;
 }

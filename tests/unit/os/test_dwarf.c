@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdbool.h>
@@ -196,6 +197,110 @@ static void hostile_files(void **state)
 	}
 }
 
+struct made {
+	const char *name;
+	const uint8_t *bytes;
+	size_t len;
+};
+
+/* A file of those sections and nothing else. */
+static uint8_t *make_file(const struct made *sections, size_t count, size_t *len)
+{
+	char names[256] = "";
+	Elf64_Shdr heads[8] = {{0}};
+	size_t end = sizeof(Elf64_Ehdr), names_len = 1;
+
+	for (size_t i = 0; i < count; end += sections[i++].len) {
+		heads[1 + i] = (Elf64_Shdr){.sh_name = (Elf64_Word)names_len,
+					    .sh_type = SHT_PROGBITS,
+					    .sh_offset = end,
+					    .sh_size = sections[i].len};
+		strcpy(names + names_len, sections[i].name);
+		names_len += strlen(sections[i].name) + 1;
+	}
+	heads[1 + count] = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = end, .sh_size = names_len};
+	*len = end + names_len + (2 + count) * sizeof *heads;
+	uint8_t *file = calloc(1, *len);
+	assert_non_null(file);
+	Elf64_Ehdr *e = (Elf64_Ehdr *)file;
+	memcpy(e->e_ident, ELFMAG "\2\1\1", SELFMAG + 3);
+	e->e_type = ET_DYN;
+	e->e_machine = EM_X86_64;
+	e->e_version = EV_CURRENT;
+	e->e_ehsize = sizeof *e;
+	e->e_shoff = end + names_len;
+	e->e_shentsize = sizeof *heads;
+	e->e_shnum = (Elf64_Half)(2 + count);
+	e->e_shstrndx = (Elf64_Half)(1 + count);
+	for (size_t i = 0; i < count; i++)
+		memcpy(file + heads[1 + i].sh_offset, sections[i].bytes, sections[i].len);
+	memcpy(file + end, names, names_len);
+	memcpy(file + e->e_shoff, heads, (2 + count) * sizeof *heads);
+	return file;
+}
+
+/* One abbreviation that never ends, from which the next of many units begins to read a byte later. What there was no
+ * room for in the work that may be done was looked at all the same, and would be for each unit. */
+static void an_abbreviation_without_end_is_read_as_far_as_work_goes(void **state)
+{
+	static const uint8_t unit[] = {8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1};
+	static uint8_t info[100 * sizeof unit], abbrev[1 << 20];
+	const struct made sections[] = {{".debug_info", info, sizeof info}, {".debug_abbrev", abbrev, sizeof abbrev}};
+	struct pl_work work = {.most = sizeof abbrev + sizeof abbrev / 2};
+	struct pl_elf *e;
+	struct pl_dwarf *d;
+	size_t len;
+
+	(void)state;
+	memset(abbrev, 1, sizeof abbrev);
+	for (size_t i = 0; i < 100; i++) {
+		memcpy(info + i * sizeof unit, unit, sizeof unit);
+		info[i * sizeof unit + 6] = (uint8_t)i;
+	}
+	uint8_t *file = make_file(sections, 2, &len);
+	assert_ok(pl_elf_open_loaded(file, len, 0, &work, &e));
+	assert_ok(pl_dwarf_open(e, &d));
+	assert_non_null(d);
+	assert_true(work.ran_out);
+	assert_true(work.most - work.spent < 1024);
+	pl_dwarf_close(d);
+	pl_elf_close(e);
+	free(file);
+}
+
+/* Whoever is told keeps it: a million times 64 functions that are compiled into each other would be a lot. */
+static void what_is_told_counts_as_work(const char *path)
+{
+	struct pl_work work = {.most = WORK_MAX};
+	struct pl_elf *e;
+	struct pl_dwarf *d;
+	uint64_t addr;
+	size_t len, sum = 0;
+	void *library = load(path, &addr);
+	uint8_t *bytes = bytes_of(path, &len);
+
+	assert_ok(pl_elf_open_loaded(bytes, len, 0, &work, &e));
+	assert_ok(pl_dwarf_open(e, &d));
+	assert_int_equal(pl_dwarf_places(d, addr, count, &sum), 3);
+	const uint64_t before = work.spent;
+	sum = 0;
+	assert_int_equal(pl_dwarf_places(d, addr, count, &sum), 3);
+	assert_true(work.spent - before > 3 * 1024 + sum);
+	work.spent = work.most - 2048;
+	assert_in_range(pl_dwarf_places(d, addr, count, &sum), 0, 1);
+	pl_dwarf_close(d);
+	pl_elf_close(e);
+	free(bytes);
+	dlclose(library);
+}
+
+static void places_take_from_the_work_that_may_be_done(void **state)
+{
+	(void)state;
+	for (const char *const *path = (const char *const[]){LINES_LIBRARIES, NULL}; *path; path++)
+		what_is_told_counts_as_work(*path);
+}
+
 static void numbers_end_where_the_bytes_do(void **state)
 {
 	static const uint8_t long_number[32] = {[0 ... 31] = 0x80}, minus_one[] = {0x7f}, padded[] = {0x81, 0x80, 0x00};
@@ -223,6 +328,8 @@ int main(void)
 		cmocka_unit_test(lines_of_each_version),
 		cmocka_unit_test(a_file_without_debug_information),
 		cmocka_unit_test(hostile_files),
+		cmocka_unit_test(an_abbreviation_without_end_is_read_as_far_as_work_goes),
+		cmocka_unit_test(places_take_from_the_work_that_may_be_done),
 		cmocka_unit_test(numbers_end_where_the_bytes_do),
 	};
 
