@@ -228,11 +228,16 @@ static void take_at_rest(struct pl_lock_looks *l, struct pl_thread_sampler *thre
 	thread->holds.runs = thread->counters.runs;
 }
 
+static bool is_known(const struct pl_thread_sampler *thread)
+{
+	return thread->still && thread->holds.known && thread->holds.runs == thread->counters.runs;
+}
+
 static void look_at_thread(struct pl_lock_looks *l, struct pl_reader *r, struct pl_thread_sampler *thread)
 {
 	struct pl_thread_holds *holds = &thread->holds;
 
-	if (thread->still && holds->known && holds->runs == thread->counters.runs)
+	if (is_known(thread))
 		return;
 	*holds = (struct pl_thread_holds){0};
 	if (thread->still)
@@ -240,6 +245,19 @@ static void look_at_thread(struct pl_lock_looks *l, struct pl_reader *r, struct 
 	else
 		read_twice(l, r, thread);
 	l->fn(l->ctx, thread);
+}
+
+/* In its time: what is left out may hold any lock. */
+static void look_at_all(struct pl_lock_looks *l, struct pl_python_process *p)
+{
+	for (size_t i = 0; i < p->threads.samplers.len; i++) {
+		struct pl_thread_sampler *thread = p->threads.samplers.data[i];
+
+		if (pl_clock_monotonic_ns() < l->finder.end_ns)
+			look_at_thread(l, &p->reader, thread);
+		else if (!is_known(thread))
+			thread->holds = (struct pl_thread_holds){0};
+	}
 }
 
 /* ---- who holds a lock -------------------------------------------------------------------------------------------- */
@@ -344,8 +362,8 @@ void pl_lock_looks_ask(struct pl_lock_looks *l, struct pl_python_process *p, pl_
 	l->ctx = ctx;
 	l->finder.frames = FRAMES;
 	l->finder.end_ns = now + LOOK_NS;
-	for (size_t i = 0; i < p->threads.samplers.len && any_is_plain(l); i++)
-		look_at_thread(l, &p->reader, p->threads.samplers.data[i]);
+	if (any_is_plain(l))
+		look_at_all(l, p);
 	for (size_t i = 0; i < l->locks.len; i++)
 		look_at_lock(l, p, &l->locks.data[i]);
 }
