@@ -28,10 +28,16 @@ typedef PL_VEC(uint32_t) pl_id_vec;
 
 #define PL_NO_ID UINT32_MAX
 
+struct node {
+	uint32_t stack;
+	uint32_t python; /* 1 + the location of its innermost frame of Python; 0: it has none */
+};
+
 struct pl_resolver {
 	PL_VEC(struct code_row) codes;
 	/* number in the records -> id in the profile */
-	pl_id_vec nodes, threads, processes;
+	PL_VEC(struct node) nodes;
+	pl_id_vec threads, processes;
 	size_t max_threads; /* 0: no limit */
 	struct pl_texts texts;
 	struct pl_tagged tagged;
@@ -44,7 +50,7 @@ struct plumb_error *pl_resolver_create(const struct pl_engine_options *o, struct
 {
 	struct pl_resolver *r = calloc(1, sizeof *r);
 
-	if (!r || !pl_vec_push(&r->nodes, 0)) {
+	if (!r || !pl_vec_push(&r->nodes, ((struct node){0}))) {
 		free(r);
 		return &pl_err_no_memory;
 	}
@@ -198,18 +204,18 @@ static struct plumb_error *take_node(struct pl_resolver *r, const struct pl_reco
 				  .column = pos.column,
 				  .end_column = pos.end_column,
 				  .opcode = rec->node.opcode};
-	uint32_t location, stack;
+	struct node node = r->nodes.data[rec->node.parent];
+	uint32_t location;
 	struct plumb_error *err;
 
 	/* Frames that the interpreter hides from its own users are no frames here either. */
-	if (row->hidden) {
-		stack = r->nodes.data[rec->node.parent];
-		return pl_vec_push(&r->nodes, stack) ? NULL : &pl_err_no_memory;
+	if (!row->hidden) {
+		if ((err = pl_profile_location(p, &loc, &location)) ||
+		    (err = pl_profile_stack(p, node.stack, location, &node.stack)))
+			return err;
+		node.python = row->code->is_native ? node.python : 1 + location;
 	}
-	if ((err = pl_profile_location(p, &loc, &location)) ||
-	    (err = pl_profile_stack(p, r->nodes.data[rec->node.parent], location, &stack)))
-		return err;
-	return pl_vec_push(&r->nodes, stack) ? NULL : &pl_err_no_memory;
+	return pl_vec_push(&r->nodes, node) ? NULL : &pl_err_no_memory;
 }
 
 /* ids[index] = id */
@@ -306,15 +312,6 @@ static const char *const marker_names[] = {
 	[PL_MARKER_FOLDED] = "<folded>",
 };
 
-/* 1 + the location of the innermost frame of Python; 0: none. */
-static uint32_t innermost_python(const struct plumb_profile *p, uint32_t stack)
-{
-	for (uint32_t s = stack; s; s = p->stacks[s].parent)
-		if (p->functions[p->locations[p->stacks[s].location].function].origin == PL_ORIGIN_PYTHON)
-			return 1 + p->stacks[s].location;
-	return 0;
-}
-
 static struct plumb_error *add_lock(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p,
 				    uint32_t *ret)
 {
@@ -327,8 +324,8 @@ static struct plumb_error *add_lock(struct pl_resolver *r, const struct pl_recor
 		const struct pl_thread *t = &p->threads[r->threads.data[rec->lock.holder]];
 		l.tid = t->tid;
 		l.name = t->name;
-		l.location = innermost_python(p, r->nodes.data[rec->lock.node]);
-		l.inside = innermost_python(p, r->nodes.data[rec->lock.inside]);
+		l.location = r->nodes.data[rec->lock.node].python;
+		l.inside = r->nodes.data[rec->lock.inside].python;
 	}
 	return pl_profile_lock(p, &l, ret);
 }
@@ -371,7 +368,7 @@ static struct plumb_error *take_sample(struct pl_resolver *r, const struct pl_re
 	    rec->sample.node >= r->nodes.len)
 		return &pl_err_corrupt;
 	s.thread = r->threads.data[rec->sample.thread];
-	uint32_t stack = r->nodes.data[rec->sample.node];
+	uint32_t stack = r->nodes.data[rec->sample.node].stack;
 	struct plumb_error *err = take_awaited(r, rec, p, &s.lock);
 	if (!err)
 		err = pl_tagged_stack(&r->tagged, p, rec->tag, stack, &s.stack);
@@ -387,7 +384,7 @@ static struct plumb_error *take_wait(struct pl_resolver *r, const struct pl_reco
 	if (rec->wait.thread >= r->threads.len || r->threads.data[rec->wait.thread] == PL_NO_ID ||
 	    rec->wait.node >= r->nodes.len)
 		return &pl_err_corrupt;
-	const struct pl_wait w = {.stack = r->nodes.data[rec->wait.node],
+	const struct pl_wait w = {.stack = r->nodes.data[rec->wait.node].stack,
 				  .thread = r->threads.data[rec->wait.thread],
 				  .what = rec->state,
 				  .tasks = rec->wait.tasks,

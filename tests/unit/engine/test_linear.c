@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "counted.h"
+#include "lock_looks.h"
 #include "codes.h"
 #include "resolve.h"
 
@@ -134,11 +135,61 @@ static void files_that_are_wanted(void **state)
 	counted_linear(take_files, NULL, ITEMS);
 }
 
+static void make_thread(struct pl_resolver *r, struct plumb_profile *p)
+{
+	struct pl_record rec = {.kind = PL_RECORD_THREAD};
+
+	rec.thread.info = calloc(1, sizeof *rec.thread.info);
+	assert_non_null(rec.thread.info);
+	rec.thread.info->tid = 1;
+	take(r, &rec, p);
+}
+
+/* As many samples of who waits for a lock as its holder, which is nowhere in Python, has frames. */
+static void take_locks(void *unused, unsigned items)
+{
+	const struct pl_engine_options o = {.sources = false};
+	struct pl_known_code k = {.is_native = true, .native = {.kernel = true}};
+	const struct pl_record code = {.kind = PL_RECORD_CODE, .code.code = &k};
+	struct plumb_profile *p;
+	struct pl_resolver *r;
+
+	pl_code_init(&k.code);
+	assert_ok(pl_buf_add(&k.code.name, "read", 4));
+	assert_ok(pl_profile_create(&p));
+	assert_ok(pl_resolver_create(&o, &r));
+	make_known(r, p, 0);
+	make_thread(r, p);
+	take(r, &code, p);
+	for (unsigned i = 0; i < items; i++)
+		take(r, &(struct pl_record){.kind = PL_RECORD_NODE, .node = {.parent = i}}, p);
+	counted_begin();
+	for (unsigned i = 0; i < items; i++) {
+		const struct pl_record lock = {.kind = PL_RECORD_LOCK,
+					       .state = PL_HOLDER_THREAD,
+					       .lock = {.object = 1, .node = items, .inside = items}};
+
+		take(r, &lock, p);
+		take(r, &(struct pl_record){.kind = PL_RECORD_SAMPLE, .sample = {.time_ns = i}}, p);
+	}
+	counted_end();
+	assert_int_equal(p->lock_count, 2);
+	pl_resolver_destroy(r);
+	pl_profile_destroy(p);
+	pl_code_deinit(&k.code);
+}
+
+static void who_holds_a_lock_deep_down_is_found_at_once(void **state)
+{
+	counted_linear(take_locks, NULL, ITEMS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_of_a_long_table),
 		cmocka_unit_test(files_that_are_wanted),
+		cmocka_unit_test(who_holds_a_lock_deep_down_is_found_at_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
