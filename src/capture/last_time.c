@@ -45,7 +45,9 @@ static uint64_t latest(struct pl_decoder sections[PL_SECTIONS], uint64_t samples
 {
 	struct pl_decoder *times = &sections[PL_SECTION_TIMES], *runs = &sections[PL_SECTION_RUNS];
 	uint64_t shift = pl_decode(&sections[PL_SECTION_UNITS]), instant = 0, most = 0;
-	while (samples && shift <= PL_MAX_TIME_SHIFT) {
+	if (shift > PL_MAX_TIME_SHIFT)
+		return 0;
+	while (samples) {
 		instant += (uint64_t)pl_decode_signed(times);
 		/* The last run is not written: it lasts to the end of the chunk. */
 		uint64_t run = pl_cursor_left(&runs->cursor) ? pl_decode(runs) : samples;

@@ -101,6 +101,23 @@ static void what_is_no_recording_has_none(void **state)
 	assert_int_equal(last_time_of(zeros, sizeof zeros), 0);
 }
 
+/* Whoever makes up a recording makes its sums up, too. */
+static void a_unit_that_no_time_has_is_not_believed(void **state)
+{
+	struct pl_buf raw = PL_BUF_INIT(1000), unit = PL_BUF_INIT(10), chunk = PL_BUF_INIT(1000);
+	struct pl_chunk_header h = {.samples = 1};
+	struct pl_encoder e = {.buf = &raw};
+
+	check(pl_buf_add_varint(&unit, 200));
+	pl_encode_section(&e, PL_SECTION_UNITS, &unit);
+	check(e.err);
+	check(pl_chunk_seal(&h, &raw, &chunk));
+	assert_int_equal(last_time_of(chunk.data, chunk.len), 0);
+	pl_buf_deinit(&raw);
+	pl_buf_deinit(&unit);
+	pl_buf_deinit(&chunk);
+}
+
 /* Each bit of the last chunk is wrong once: its header is none then, or its sum another. */
 static void damage_is_not_believed(void **state)
 {
@@ -122,6 +139,7 @@ int main(void)
 		cmocka_unit_test(it_is_that_of_the_latest_sample),
 		cmocka_unit_test(a_pipe_gives_the_same_profile),
 		cmocka_unit_test(what_is_no_recording_has_none),
+		cmocka_unit_test(a_unit_that_no_time_has_is_not_believed),
 		cmocka_unit_test(damage_is_not_believed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
