@@ -12,15 +12,17 @@
 
 #define POLL_MS		100 /* also how late a chunk can be: see PL_CAPTURE_CHUNK_NS */
 #define STATUS_EVERY_NS 200000000ull
-#define SILENT_TURNS	50 /* of POLL_MS: a plumb that was suspended meanwhile has had none */
+#define HIDDEN_MOST	256 /* frames that are gone over for one that is shown */
+#define SILENT_TURNS	50  /* of POLL_MS: a plumb that was suspended meanwhile has had none */
 
 /* ---- taking over ------------------------------------------------------------------------------------------------- */
 
 static void count_self(struct plumb_session *s, const struct pl_sample *sample)
 {
 	const struct plumb_profile *p = s->profile;
+	unsigned hidden = 0;
 
-	for (uint32_t at = sample->stack; at; at = p->stacks[at].parent) {
+	for (uint32_t at = sample->stack; at && hidden < HIDDEN_MOST; at = p->stacks[at].parent, hidden++) {
 		uint32_t function = p->locations[p->stacks[at].location].function;
 
 		if (pl_profile_hides(p, &p->functions[function]))
