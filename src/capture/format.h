@@ -65,6 +65,7 @@ enum pl_section {
 	PL_SECTION_PLUMBING = 25,  /* whether it only passes calls on, likewise */
 	PL_SECTION_LOCKS = 26,	   /* the distinct lock states */
 	PL_SECTION_AWAITED = 27,   /* of each sample, the one that it waited for */
+	PL_SECTION_MODULES = 28,   /* the builds of files of machine code */
 	PL_SECTIONS,
 };
 

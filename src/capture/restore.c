@@ -45,6 +45,7 @@ void pl_restore_deinit(struct pl_restore *r)
 	pl_idmap_deinit(&r->stacks);
 	pl_idmap_deinit(&r->processes);
 	pl_idmap_deinit(&r->locks);
+	pl_idmap_deinit(&r->modules);
 	pl_vec_deinit(&r->brief);
 	pl_map_deinit(&r->threads);
 	pl_map_deinit(&r->lives);

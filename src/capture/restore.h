@@ -30,7 +30,7 @@ struct pl_restore {
 	void *ctx;
 	bool stopped; /* by an error of fn */
 	bool again;   /* the profile has it all already: count nothing, change no row */
-	struct pl_idmap strings, functions, locations, stacks, processes, locks;
+	struct pl_idmap strings, functions, locations, stacks, processes, locks, modules;
 	PL_VEC(struct pl_process) brief; /* rows of section 5, which `processes` leads to; not yet in the profile */
 	struct pl_map threads, lives;	 /* id of the file -> id of the profile */
 	struct pl_map hosts;		 /* process of the file -> string of the profile */

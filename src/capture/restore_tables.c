@@ -291,6 +291,20 @@ static struct plumb_error *lock_row(struct pl_restore *r, struct pl_decoder *d, 
 	return err ? err : pl_profile_lock(r->profile, &l, ret);
 }
 
+/* What is no build-id, as it is lost or the file lies, says nothing. Nothing refers to such a row. */
+static struct plumb_error *module_row(struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields,
+				      uint32_t *ret)
+{
+	struct pl_module m = {.file = pl_decode_u32(d)};
+	m.build_id = pl_decode_u32(d);
+	if (d->bad)
+		return &pl_err_corrupt;
+	*ret = 0;
+	if (!pl_idmap_get(&r->strings, m.file, &m.file) || !pl_idmap_get(&r->strings, m.build_id, &m.build_id))
+		return NULL;
+	return pl_profile_module(r->profile, &m);
+}
+
 static struct plumb_error *restore_table(struct pl_restore *r, const struct table *t, struct pl_decoder *d)
 {
 	if (!pl_cursor_left(&d->cursor))
@@ -629,6 +643,7 @@ struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder se
 		{PL_SECTION_STACKS, &r->stacks, stack_row, expect_stack},
 		{PL_SECTION_PROCESSES, &r->processes, process_row, NULL},
 		{PL_SECTION_LOCKS, &r->locks, lock_row, NULL},
+		{PL_SECTION_MODULES, &r->modules, module_row, NULL},
 	};
 	r->opcodes = present(&sections[PL_SECTION_OPCODES]);
 	r->labels = present(&sections[PL_SECTION_LABELS]);

@@ -114,6 +114,12 @@ static void lock_row(struct pl_encoder *e, const struct plumb_profile *p, uint32
 	pl_encode(e, l->inside);
 }
 
+static void module_row(struct pl_encoder *e, const struct plumb_profile *p, uint32_t id, bool first)
+{
+	pl_encode(e, p->modules[id].file);
+	pl_encode(e, p->modules[id].build_id);
+}
+
 static void life_row(struct pl_encoder *e, const struct pl_process *proc, uint32_t id)
 {
 	pl_encode(e, id);
@@ -335,8 +341,10 @@ struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct
 		{p, PL_SECTION_STACKS, m->stacks, p->stack_count, stack_row},
 		{p, PL_SECTION_PROCESSES, m->processes, p->process_count, process_row},
 		{p, PL_SECTION_LOCKS, m->locks, p->lock_count, lock_row},
+		{p, PL_SECTION_MODULES, m->modules, p->module_count, module_row},
 	};
-	uint32_t *ends[] = {&to->strings, &to->functions, &to->locations, &to->stacks, &to->processes, &to->locks};
+	uint32_t *ends[] = {&to->strings,   &to->functions, &to->locations, &to->stacks,
+			    &to->processes, &to->locks,	    &to->modules};
 	bool whole = true;
 	for (size_t i = 0; i < sizeof tables / sizeof *tables && whole; i++) {
 		struct plumb_error *err = encode_table(&tables[i], raw, ends[i]);

@@ -10,7 +10,7 @@
 /** How much of the tables is in the file already. Ids are dense and for ever, so that one number per table will do;
  * only rows of threads, processes and waits change later and are compared one by one. */
 struct pl_table_marks {
-	uint32_t strings, functions, locations, stacks, processes, locks;
+	uint32_t strings, functions, locations, stacks, processes, locks, modules;
 	PL_VEC(struct pl_thread) threads; /* as last written */
 	PL_VEC(struct pl_process) lives;
 	PL_VEC(struct pl_wait) waits; /* as they were when they were last written */

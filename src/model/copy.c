@@ -60,8 +60,8 @@ static bool copy_maps(struct pl_profile_index *ret, const struct pl_profile_inde
 	       copy_map(&ret->uses, &x->uses) && copy_map(&ret->locations, &x->locations) &&
 	       copy_map(&ret->threads, &x->threads) && copy_map(&ret->processes, &x->processes) &&
 	       copy_map(&ret->sources, &x->sources) && copy_map(&ret->waits, &x->waits) &&
-	       copy_row_index(&ret->stacks, &x->stacks) && copy_row_index(&ret->locks, &x->locks) &&
-	       copy_cell_indices(ret, x);
+	       copy_map(&ret->modules, &x->modules) && copy_row_index(&ret->stacks, &x->stacks) &&
+	       copy_row_index(&ret->locks, &x->locks) && copy_cell_indices(ret, x);
 }
 
 static bool copy_index(struct plumb_profile *ret, const struct plumb_profile *p)
@@ -79,6 +79,7 @@ static bool copy_index(struct plumb_profile *ret, const struct plumb_profile *p)
 	x->thread_cap = x->thread_weight_cap = p->thread_count;
 	x->process_cap = p->process_count;
 	x->source_cap = p->source_count;
+	x->module_cap = p->module_count;
 	x->cell_cap = p->cell_count;
 	x->wait_cap = p->wait_count;
 	x->lock_cap = p->lock_count;
@@ -108,6 +109,7 @@ static bool copy_tables(struct plumb_profile *ret, const struct plumb_profile *p
 	ret->stack_count = p->stack_count;
 	ret->thread_count = p->thread_count;
 	ret->process_count = p->process_count;
+	ret->module_count = p->module_count;
 	ret->cell_count = p->cell_count;
 	ret->wait_count = p->wait_count;
 	ret->waited = p->waited;
@@ -117,6 +119,7 @@ static bool copy_tables(struct plumb_profile *ret, const struct plumb_profile *p
 	       copy_rows(&ret->stacks, p->stacks, p->stack_count, sizeof *p->stacks) &&
 	       copy_rows(&ret->threads, p->threads, p->thread_count, sizeof *p->threads) &&
 	       copy_rows(&ret->processes, p->processes, p->process_count, sizeof *p->processes) &&
+	       copy_rows(&ret->modules, p->modules, p->module_count, sizeof *p->modules) &&
 	       copy_rows(&ret->cells, p->cells, p->cell_count, sizeof *p->cells) &&
 	       copy_rows(&ret->waits, p->waits, p->wait_count, sizeof *p->waits) &&
 	       copy_rows(&ret->locks, p->locks, p->lock_count, sizeof *p->locks) && copy_sources(ret, p) &&

@@ -261,6 +261,29 @@ static struct plumb_error *copy_sources(struct copy *c)
 	return NULL;
 }
 
+static int compare_modules(const void *a, const void *b, void *ctx)
+{
+	const struct plumb_profile *p = ((const struct copy *)ctx)->from;
+	const struct pl_module *m = &p->modules[*(const uint32_t *)a], *n = &p->modules[*(const uint32_t *)b];
+	int order = compare_texts(p, m->file, n->file);
+	return order ? order : compare_texts(p, m->build_id, n->build_id);
+}
+
+static struct plumb_error *copy_modules(struct copy *c)
+{
+	struct plumb_error *err = NULL;
+	sort(c, c->from->module_count, compare_modules);
+	for (uint32_t i = 0; i < c->from->module_count && !err; i++) {
+		struct pl_module m = c->from->modules[c->order[i]];
+		err = copy_text(c, &m.file);
+		if (!err)
+			err = copy_text(c, &m.build_id);
+		if (!err)
+			err = pl_profile_module(c->into, &m);
+	}
+	return err;
+}
+
 static void starts(uint32_t *counts, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -380,8 +403,9 @@ static struct plumb_error *copy_meta(struct copy *c)
 static bool copy_init(struct copy *c)
 {
 	const struct plumb_profile *p = c->from;
-	const uint32_t counts[] = {p->function_count, p->location_count, p->stack_count, p->process_count,
-				   p->thread_count,   p->source_count,	 p->cell_count,	 p->wait_count};
+	const uint32_t counts[] = {p->function_count, p->location_count, p->stack_count,
+				   p->process_count,  p->thread_count,	 p->source_count,
+				   p->module_count,   p->cell_count,	 p->wait_count};
 	uint32_t most = 0;
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		most = counts[i] > most ? counts[i] : most;
@@ -396,9 +420,9 @@ static bool copy_init(struct copy *c)
 
 static struct plumb_error *copy_all(struct copy *c)
 {
-	struct plumb_error *(*const steps[])(struct copy *) = {copy_meta,    copy_functions, copy_locations,
-							       copy_stacks,  copy_processes, copy_threads,
-							       copy_sources, copy_cells,     copy_waits};
+	struct plumb_error *(*const steps[])(struct copy *) = {
+		copy_meta,    copy_functions, copy_locations, copy_stacks, copy_processes,
+		copy_threads, copy_sources,   copy_modules,   copy_cells,  copy_waits};
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
 		struct plumb_error *err = steps[i](c);
 		if (err)

@@ -243,6 +243,18 @@ static struct plumb_error *merge_sources(struct plumb_profile *into, const struc
 	return NULL;
 }
 
+static struct plumb_error *merge_modules(struct plumb_profile *into, const struct plumb_profile *from,
+					 const struct id_maps *m)
+{
+	struct plumb_error *err = NULL;
+	for (uint32_t i = 0; i < from->module_count && !err; i++) {
+		const struct pl_module *row = &from->modules[i];
+		struct pl_module module = {.file = m->strings[row->file], .build_id = m->strings[row->build_id]};
+		err = pl_profile_module(into, &module);
+	}
+	return err;
+}
+
 static struct plumb_error *merge_tables(struct plumb_profile *into, const struct plumb_profile *from, struct id_maps *m)
 {
 	struct plumb_error *err = merge_strings(into, from, m);
@@ -256,7 +268,9 @@ static struct plumb_error *merge_tables(struct plumb_profile *into, const struct
 		err = merge_processes(into, from, m);
 	if (!err)
 		err = merge_threads(into, from, m);
-	return err ? err : merge_sources(into, from, m);
+	if (!err)
+		err = merge_sources(into, from, m);
+	return err ? err : merge_modules(into, from, m);
 }
 
 /* A cell in the ids and batches of the destination. */

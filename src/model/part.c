@@ -126,6 +126,22 @@ static struct plumb_error *take_cell(struct part *x, const struct pl_cell *from)
 	return err ? err : pl_cells_add(x->into, &c);
 }
 
+/* Of the files that are there. */
+static struct plumb_error *take_modules(struct part *x)
+{
+	struct plumb_error *err = NULL;
+
+	for (uint32_t i = 0; i < x->from->module_count && !err; i++) {
+		struct pl_module m = x->from->modules[i];
+
+		if (!pl_map_get(&x->strings, m.file, 0, &m.file))
+			continue;
+		if (!(err = take_string(x, &m.build_id)))
+			err = pl_profile_module(x->into, &m);
+	}
+	return err;
+}
+
 /* How it was sampled; not what all of it lost and cost. */
 static struct plumb_error *take_meta(struct part *x)
 {
@@ -165,6 +181,8 @@ struct plumb_error *pl_profile_part(const struct plumb_profile *p, const struct 
 		err = pl_cells_widen(x.into, (unsigned)__builtin_ctzll(batch_ns));
 	for (size_t i = 0; i < count && !err; i++)
 		err = take_cell(&x, &cells[i]);
+	if (!err)
+		err = take_modules(&x);
 	part_deinit(&x);
 	if (err) {
 		pl_profile_destroy(x.into);

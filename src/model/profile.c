@@ -2,8 +2,8 @@
 /* The tables of a profile and their interning (layer model). One owner at a time.
  *
  * A row is looked up by an exact key (index.h), and appended if it is new. When memory runs out in between, the table
- * is as it was: at worst a map has room to spare. Counting samples is cells.c, texts of files are sources.c, adding
- * profiles is merge.c, asking is view*.c. */
+ * is as it was: at worst a map has room to spare. Counting samples is cells.c, texts of files are sources.c, builds
+ * modules.c, adding profiles is merge.c, asking is view*.c. */
 #include "profile.h"
 
 #include <assert.h>
@@ -98,6 +98,7 @@ static void index_destroy(struct pl_profile_index *x)
 	pl_map_deinit(&x->processes);
 	pl_map_deinit(&x->sources);
 	pl_map_deinit(&x->waits);
+	pl_map_deinit(&x->modules);
 	pl_cells_forget(x->cells);
 	free(x->thread_weight_ns);
 	free(x);
@@ -120,6 +121,7 @@ void pl_profile_destroy(struct plumb_profile *p)
 	for (uint32_t i = 0; i < p->source_count; i++)
 		free(p->sources[i].text);
 	free(p->sources);
+	free(p->modules);
 	free(p->cells);
 	free(p->waits);
 	free(p->locks);

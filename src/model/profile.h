@@ -132,6 +132,12 @@ struct pl_source {
 };
 #define PL_SOURCE_MAX_BYTES (1u << 20)
 
+/* A build of a file that native functions are in. */
+struct pl_module {
+	uint32_t file, build_id; /* string ids; in hexadecimal */
+};
+#define PL_BUILD_ID_TEXT_MAX 128
+
 struct pl_cell {
 	uint32_t stack, thread;
 	uint8_t state, quality, batch;
@@ -271,6 +277,8 @@ struct plumb_profile {
 	uint32_t process_count;
 	struct pl_source *sources; /* one for each file whose text is known */
 	uint32_t source_count;
+	struct pl_module *modules;
+	uint32_t module_count;
 	struct pl_cell *cells;
 	uint32_t cell_count;
 	struct pl_wait *waits;
@@ -325,6 +333,13 @@ struct plumb_error *pl_profile_source(struct plumb_profile *p, uint32_t file, co
 				      bool changed) PLUMB_MUST_CHECK;
 /** The text of the file that is named by string @p file, NULL if it is not known. Until the next pl_profile_source. */
 const struct pl_source *pl_profile_source_of(const struct plumb_profile *p, uint32_t file);
+
+/** Whether it is a build-id as profiles have it. */
+bool pl_is_build_id(const char *text, size_t len);
+/** Note which build a file of native functions was; its ids are of @p p. A text that is no build-id is not noted. */
+struct plumb_error *pl_profile_module(struct plumb_profile *p, const struct pl_module *m) PLUMB_MUST_CHECK;
+/** String id of the build-id of @p file; 0: it is not known, or there were several. */
+uint32_t pl_profile_build_id(const struct plumb_profile *p, uint32_t file);
 
 /** Whether frames of @p f are not shown unless plumbing is asked for: of a profile that nothing was chosen of. */
 static inline bool pl_profile_hides(const struct plumb_profile *p, const struct pl_function *f)

@@ -263,6 +263,30 @@ static struct plumb_error *map_sources(struct refiner *r)
 	return NULL;
 }
 
+static struct plumb_error *map_module(struct refiner *r, struct pl_module m)
+{
+	struct plumb_error *err = map_string(r, &m.file);
+
+	if (!err)
+		err = map_string(r, &m.build_id);
+	return err ? err : pl_profile_module(r->to, &m);
+}
+
+/* Likewise. */
+static struct plumb_error *map_modules(struct refiner *r)
+{
+	bool *needed = calloc((size_t)pl_strtab_count(r->from->strings) + 1, sizeof *needed);
+	struct plumb_error *err = needed ? NULL : &pl_err_no_memory;
+
+	for (uint32_t i = 0; i < r->from->function_count && !err; i++)
+		needed[r->from->functions[i].file] |= r->functions[i] != NOT_YET;
+	for (uint32_t i = 0; i < r->from->module_count && !err; i++)
+		if (needed[r->from->modules[i].file])
+			err = map_module(r, r->from->modules[i]);
+	free(needed);
+	return err;
+}
+
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
 
 static unsigned doing_of(uint8_t state)
@@ -608,7 +632,9 @@ static struct plumb_error *fill(struct refiner *r)
 		err = count_waits(r);
 	if (!err)
 		err = give_axis(r);
-	return err ? err : map_sources(r);
+	if (!err)
+		err = map_sources(r);
+	return err ? err : map_modules(r);
 }
 
 /* @p owned and @p flags belong to the result, or are freed. */

@@ -126,19 +126,35 @@ static struct plumb_error *name_fileless(struct pl_resolver *r, struct code_row 
 				   n->jit ? PL_JIT_FILE : "", text, p, &row->function);
 }
 
-/* Where a function without a name is, for whoever has symbols later. *ret: 0, its file has no build-id. */
-static struct plumb_error *note_unnamed(const struct pl_native_code *n, struct plumb_profile *p, uint32_t *ret)
+/* In hexadecimal; "" if its file has none. */
+static void put_build_id(const struct pl_code_module *m, char ret[static PL_BUILD_ID_TEXT_MAX + 1])
 {
-	char text[2 * PL_MODULE_ID_MAX + sizeof "+0x" + 16];
-	int at = 0;
+	_Static_assert(2 * PL_MODULE_ID_MAX == PL_BUILD_ID_TEXT_MAX, "profiles have room for all of it");
+
+	*ret = '\0';
+	for (unsigned i = 0; i < m->build_id_len; i++)
+		snprintf(ret + 2 * (size_t)i, 3, "%02x", m->build_id[i]);
+}
+
+/* Where a function without a name is, for whoever has symbols later. *ret: 0, its file has no build-id. */
+static struct plumb_error *note_unnamed(const struct pl_native_code *n, const char *build_id, struct plumb_profile *p,
+					uint32_t *ret)
+{
+	char text[PL_BUILD_ID_TEXT_MAX + sizeof "+0x" + 16];
 
 	*ret = 0;
-	if (!n->module->build_id_len)
+	if (!*build_id)
 		return NULL;
-	for (unsigned i = 0; i < n->module->build_id_len; i++)
-		at += snprintf(text + at, sizeof text - (size_t)at, "%02x", n->module->build_id[i]);
-	at += snprintf(text + at, sizeof text - (size_t)at, "+0x%" PRIx64, n->begin ? n->begin : n->place);
-	return pl_profile_string(p, text, (size_t)at, ret);
+	int len = snprintf(text, sizeof text, "%s+0x%" PRIx64, build_id, n->begin ? n->begin : n->place);
+	return pl_profile_string(p, text, (size_t)len, ret);
+}
+
+static struct plumb_error *note_build(uint32_t function, const char *build_id, struct plumb_profile *p)
+{
+	struct pl_module m = {.file = p->functions[function].file};
+	struct plumb_error *err = pl_profile_string(p, build_id, strlen(build_id), &m.build_id);
+
+	return err ? err : pl_profile_module(p, &m);
 }
 
 /* It has no name, but what it is. */
@@ -151,7 +167,7 @@ static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *r
 {
 	const struct pl_native_code *n = &row->code->native;
 	const char *name = pl_native_symbols_name(&r->symbols, n);
-	char text[PL_NATIVE_NAME];
+	char text[PL_NATIVE_NAME], build_id[PL_BUILD_ID_TEXT_MAX + 1];
 	struct pl_function f = {.origin = PL_ORIGIN_NATIVE};
 	struct plumb_error *err = NULL;
 
@@ -159,9 +175,12 @@ static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *r
 		return name_fileless(r, row, p);
 	f.plumbing = !pl_native_is_shown(&n->role, n->module->map.path, name);
 	pl_native_symbols_text(&r->symbols, n, name, text);
+	put_build_id(n->module, build_id);
 	if (!name)
-		err = note_unnamed(n, p, &f.unnamed);
-	return err ? err : add_native_function(f, n->module->map.path, text, p, &row->function);
+		err = note_unnamed(n, build_id, p, &f.unnamed);
+	if (!err)
+		err = add_native_function(f, n->module->map.path, text, p, &row->function);
+	return err ? err : note_build(row->function, build_id, p);
 }
 
 static struct plumb_error *name_python(struct pl_resolver *r, struct code_row *row, struct plumb_profile *p)

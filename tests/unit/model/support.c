@@ -112,6 +112,11 @@ static void write_source(FILE *out, const struct plumb_profile *p, uint32_t i)
 		fprintf(out, "%02x", (unsigned)(uint8_t)s->text[j]);
 }
 
+static void write_module(FILE *out, const struct plumb_profile *p, uint32_t i)
+{
+	fprintf(out, "module %s is %s", text_of(p, p->modules[i].file), text_of(p, p->modules[i].build_id));
+}
+
 static void write_wait(FILE *out, const struct plumb_profile *p, uint32_t i)
 {
 	const struct pl_wait *w = &p->waits[i];
@@ -160,6 +165,7 @@ char *profile_dump(const struct plumb_profile *p)
 	dump_rows(p, p->cell_count, write_cell, &all);
 	dump_rows(p, p->thread_count, write_thread_row, &all);
 	dump_rows(p, p->source_count, write_source, &all);
+	dump_rows(p, p->module_count, write_module, &all);
 	dump_rows(p, p->wait_count, write_wait, &all);
 	if (all.len)
 		qsort(all.data, all.len, sizeof *all.data, compare_lines);
@@ -282,9 +288,12 @@ static uint32_t generate_unnamed(struct generator *g, uint32_t parent)
 				.plumbing = random_below(&g->rng, 3) == 0,
 				.origin = PL_ORIGIN_NATIVE};
 	struct pl_location l = {.column = -1, .end_column = -1};
+	const struct pl_module build = {.file = f.file,
+					.build_id = add_string(p, random_below(&g->rng, 2) ? "ab01" : "cd02")};
 	uint32_t location = 0, stack = 0;
 
 	f.qualname = f.name;
+	check(pl_profile_module(p, &build));
 	check(pl_profile_function(p, &f, &l.function));
 	check(pl_profile_location(p, &l, &location));
 	check(pl_profile_stack(p, parent, location, &stack));
