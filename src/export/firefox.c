@@ -262,9 +262,7 @@ static struct plumb_error *write_file(struct pl_firefox *w, struct pl_spool *spo
 
 	pl_json_object(&w->j);
 	write_meta(w);
-	pl_json_key(&w->j, "libs");
-	pl_json_array(&w->j);
-	pl_json_array_end(&w->j);
+	pl_firefox_write_libs(w);
 	pl_firefox_write_shared(w);
 	err = write_threads(w, spool);
 	pl_json_object_end(&w->j);

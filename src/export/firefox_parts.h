@@ -33,6 +33,8 @@ struct pl_firefox {
 	PL_VEC(uint32_t) source_files;
 	uint32_t *libraries; /* string -> 1 + row of the resources: files of machine code, and the kernel */
 	PL_VEC(uint32_t) library_files;
+	PL_VEC(uint32_t) libs; /* by row of the resources: 1 + number of the lib, 0: its build is not known */
+	uint32_t lib_count;
 	uint32_t *tag_nodes;	       /* stack -> its tag (labels.h), 0: none; NULL: there is no tag */
 	struct pl_strtab *label_names; /* those that have a column */
 };
@@ -43,6 +45,9 @@ void pl_firefox_deinit(struct pl_firefox *w);
 uint32_t pl_firefox_stack(const struct pl_firefox *w, uint32_t stack, uint8_t state);
 void pl_firefox_write_categories(struct pl_firefox *w);
 void pl_firefox_write_shared(struct pl_firefox *w);
+
+/* firefox_libs.c */
+void pl_firefox_write_libs(struct pl_firefox *w);
 
 /* firefox_markers.c */
 /** Markers of a thread: its start, with the first thread what was lost, and its labels. */

@@ -103,7 +103,9 @@ static bool add_libraries(struct pl_firefox *w)
 
 		if (!is_machine_code(f) || f->file == 0 || w->libraries[f->file])
 			continue;
-		ok = pl_vec_push(&w->library_files, f->file);
+		const bool known = pl_profile_build_id(w->p, f->file) != 0;
+		w->lib_count += known;
+		ok = pl_vec_push(&w->library_files, f->file) && pl_vec_push(&w->libs, known ? w->lib_count : 0);
 		w->libraries[f->file] = (uint32_t)w->library_files.len;
 	}
 	return ok;
@@ -139,6 +141,7 @@ void pl_firefox_deinit(struct pl_firefox *w)
 	pl_vec_deinit(&w->frame_rows);
 	pl_vec_deinit(&w->source_files);
 	pl_vec_deinit(&w->library_files);
+	pl_vec_deinit(&w->libs);
 }
 
 /* ---- columns ---- */
@@ -291,6 +294,11 @@ static void function_resource(struct pl_firefox *w, uint32_t row)
 		minus_one(w, row);
 }
 
+static void resource_lib(struct pl_firefox *w, uint32_t row)
+{
+	number_or_null(w, w->libs.data[row], (int64_t)w->libs.data[row] - 1);
+}
+
 static void resource_name(struct pl_firefox *w, uint32_t row)
 {
 	pl_json_u64(&w->j, w->library_files.data[row]);
@@ -328,7 +336,7 @@ static const struct table_column frame_columns[] = {{"address", minus_one},
 static const struct table_column stack_columns[] = {
 	{"frame", stack_frame}, {"prefixOffset", stack_prefix}, {NULL, NULL}};
 static const struct table_column resource_columns[] = {
-	{"lib", none}, {"name", resource_name}, {"host", none}, {"type", library}, {NULL, NULL}};
+	{"lib", resource_lib}, {"name", resource_name}, {"host", none}, {"type", library}, {NULL, NULL}};
 static const struct table_column symbol_columns[] = {
 	{"libIndex", none}, {"address", none}, {"name", none}, {"functionSize", none}, {NULL, NULL}};
 

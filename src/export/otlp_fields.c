@@ -47,7 +47,10 @@ static const table resource_profiles[] = {MESSAGE(RESOURCE_RESOURCE, "resource",
 static const table nothing[] = {END};
 static const table line[] = {ONE(LINE_FUNCTION, "functionIndex", PL_PROTO_INT32),
 			     ONE(LINE_NUMBER, "line", PL_PROTO_INT64), ONE(LINE_COLUMN, "column", PL_PROTO_INT64), END};
-static const table location[] = {MESSAGES(LOCATION_LINES, "lines", line),
+static const table mapping[] = {ONE(MAPPING_FILE, "filenameStrindex", PL_PROTO_INT32),
+				MANY(MAPPING_ATTRIBUTES, "attributeIndices", PL_PROTO_INT32), END};
+static const table location[] = {ONE(LOCATION_MAPPING, "mappingIndex", PL_PROTO_INT32),
+				 MESSAGES(LOCATION_LINES, "lines", line),
 				 MANY(LOCATION_ATTRIBUTES, "attributeIndices", PL_PROTO_INT32), END};
 static const table function[] = {ONE(FUNCTION_NAME, "nameStrindex", PL_PROTO_INT32),
 				 ONE(FUNCTION_SYSTEM_NAME, "systemNameStrindex", PL_PROTO_INT32),
@@ -56,7 +59,7 @@ static const table function[] = {ONE(FUNCTION_NAME, "nameStrindex", PL_PROTO_INT
 static const table stack[] = {MANY(STACK_LOCATIONS, "locationIndices", PL_PROTO_INT32), END};
 
 const struct pl_proto_field pl_otlp_dictionary[] = {
-	MESSAGES(TABLE_MAPPING, "mappingTable", nothing),    MESSAGES(TABLE_LOCATION, "locationTable", location),
+	MESSAGES(TABLE_MAPPING, "mappingTable", mapping),    MESSAGES(TABLE_LOCATION, "locationTable", location),
 	MESSAGES(TABLE_FUNCTION, "functionTable", function), MESSAGES(TABLE_LINK, "linkTable", nothing),
 	MANY(TABLE_STRING, "stringTable", PL_PROTO_TEXT),    MESSAGES(TABLE_ATTRIBUTE, "attributeTable", attribute),
 	MESSAGES(TABLE_STACK, "stackTable", stack),	     END};

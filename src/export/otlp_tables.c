@@ -23,6 +23,23 @@ static struct plumb_error *add_origins(struct pl_otlp_tables *t)
 	return err;
 }
 
+/* A mapping must say which build it is of, so there is one for each library of which that is known. */
+static struct plumb_error *add_build_ids(struct pl_otlp_tables *t)
+{
+	struct plumb_error *err = NULL;
+
+	for (size_t i = 0; i < t->symbols.libraries.len && !err; i++) {
+		uint32_t key, attribute;
+
+		err = pl_symbols_text(&t->symbols, "process.executable.build_id.gnu", &key);
+		if (!err)
+			err = pl_otlp_attribute_of(t, key, t->symbols.libraries.data[i].build_id, &attribute);
+		if (!err && !pl_vec_push(&t->build_ids, attribute))
+			err = &pl_err_no_memory;
+	}
+	return err;
+}
+
 struct plumb_error *pl_otlp_tables_init(struct pl_otlp_tables *t, const struct plumb_profile *p,
 					const char *const *reserved)
 {
@@ -36,6 +53,8 @@ struct plumb_error *pl_otlp_tables_init(struct pl_otlp_tables *t, const struct p
 		err = &pl_err_no_memory;
 	if (!err)
 		err = add_origins(t);
+	if (!err)
+		err = add_build_ids(t);
 	if (err)
 		pl_otlp_tables_deinit(t);
 	return err;
@@ -46,6 +65,7 @@ void pl_otlp_tables_deinit(struct pl_otlp_tables *t)
 	pl_symbols_deinit(&t->symbols);
 	pl_vec_deinit(&t->attributes);
 	pl_vec_deinit(&t->stacks);
+	pl_vec_deinit(&t->build_ids);
 	pl_map_deinit(&t->attribute_index);
 	free(t->stack_index);
 	*t = (struct pl_otlp_tables){0};
@@ -107,17 +127,31 @@ void pl_otlp_any(struct pl_pb *w, uint32_t field, const char *text, size_t len, 
 	pl_pb_end(w, m);
 }
 
+static void write_mapping(const struct pl_otlp_tables *t, struct pl_pb *w, size_t i)
+{
+	size_t m = pl_pb_begin(w, TABLE_MAPPING), packed;
+
+	pl_pb_u64(w, MAPPING_FILE, t->symbols.libraries.data[i].file);
+	packed = pl_pb_begin(w, MAPPING_ATTRIBUTES);
+	pl_pb_raw_u64(w, t->build_ids.data[i]);
+	pl_pb_end(w, packed);
+	pl_pb_end(w, m);
+}
+
 static void write_location(const struct pl_otlp_tables *t, struct pl_pb *w, size_t i)
 {
 	const struct pl_symbol_location *l = &t->symbols.locations.data[i];
-	size_t m = pl_pb_begin(w, TABLE_LOCATION), inner = pl_pb_begin(w, LOCATION_LINES);
+	const struct pl_symbol_function *f = &t->symbols.functions.data[l->function];
+	size_t m = pl_pb_begin(w, TABLE_LOCATION), inner;
 
+	pl_pb_u64(w, LOCATION_MAPPING, f->library);
+	inner = pl_pb_begin(w, LOCATION_LINES);
 	pl_pb_u64(w, LINE_FUNCTION, l->function + 1ull);
 	pl_pb_u64(w, LINE_NUMBER, l->line > 0 ? (uint64_t)l->line : 0);
 	pl_pb_u64(w, LINE_COLUMN, l->column >= 0 ? (uint64_t)l->column + 1 : 0);
 	pl_pb_end(w, inner);
 	inner = pl_pb_begin(w, LOCATION_ATTRIBUTES);
-	pl_pb_raw_u64(w, t->origin_attributes[t->symbols.functions.data[l->function].origin]);
+	pl_pb_raw_u64(w, t->origin_attributes[f->origin]);
 	pl_pb_end(w, inner);
 	pl_pb_end(w, m);
 }
@@ -194,7 +228,7 @@ struct plumb_error *pl_otlp_tables_write(struct pl_otlp_tables *t, struct pl_pb 
 					 struct plumb_error *(*next)(void *ctx), void *ctx)
 {
 	const struct rows all[] = {
-		{NULL, 0, TABLE_MAPPING},
+		{write_mapping, t->symbols.libraries.len, TABLE_MAPPING},
 		{write_location, t->symbols.locations.len, TABLE_LOCATION},
 		{write_function, t->symbols.functions.len, TABLE_FUNCTION},
 		{NULL, 0, TABLE_LINK},

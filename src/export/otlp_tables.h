@@ -21,6 +21,7 @@ struct pl_otlp_tables {
 	uint32_t *stack_index;			     /* stack of the profile -> index, 0: not used yet */
 	struct pl_map attribute_index;
 	uint32_t origin_attributes[PL_ORIGINS];
+	PL_VEC(uint32_t) build_ids; /* attributes, by library of the symbols */
 };
 
 /** @p reserved: as of pl_symbols_init. */

@@ -3,9 +3,9 @@
  * the format has no fields for in comments. Layer export; any thread.
  *
  * One location for each function and line: readers that show only one line of a location lose nothing. The origin of a
- * function (Python, native, ...) is that of its mapping. The mappings say that they are symbolized, or Go's pprof would
- * look for the program. A function has a system name only where that differs: pprof takes an equal one for one that is
- * still to be demangled, and cuts "<lambda>" out of it. */
+ * function (Python, native, ...) is that of its mapping; a library whose build is known has one of its own. The
+ * mappings say that they are symbolized, or Go's pprof would look for the program. A function has a system name only
+ * where that differs: pprof takes an equal one for one that is still to be demangled, and cuts "<lambda>" out of it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,14 @@ enum {
 enum { VALUE_TYPE = 1, VALUE_UNIT };
 enum { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES, SAMPLE_LABEL };
 enum { LABEL_KEY = 1, LABEL_TEXT, LABEL_NUMBER };
-enum { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_HAS_FUNCTIONS = 7, MAPPING_HAS_FILES, MAPPING_HAS_LINES };
+enum {
+	MAPPING_ID = 1,
+	MAPPING_FILE = 5,
+	MAPPING_BUILD_ID,
+	MAPPING_HAS_FUNCTIONS,
+	MAPPING_HAS_FILES,
+	MAPPING_HAS_LINES
+};
 enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_LINE = 4 };
 enum { LINE_FUNCTION = 1, LINE_NUMBER, LINE_COLUMN };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE, FUNCTION_START };
@@ -251,24 +258,42 @@ static struct plumb_error *mapping_name(struct pprof *f, unsigned origin, uint32
 	return pl_symbols_text(&f->symbols, "python", ret);
 }
 
+static void write_mapping(struct pprof *f, uint64_t id, uint32_t name, uint32_t build_id)
+{
+	size_t m = pl_pb_begin(&f->w, PROFILE_MAPPING);
+
+	pl_pb_u64(&f->w, MAPPING_ID, id);
+	pl_pb_u64(&f->w, MAPPING_FILE, name);
+	pl_pb_u64(&f->w, MAPPING_BUILD_ID, build_id);
+	pl_pb_u64(&f->w, MAPPING_HAS_FUNCTIONS, 1);
+	pl_pb_u64(&f->w, MAPPING_HAS_FILES, 1);
+	pl_pb_u64(&f->w, MAPPING_HAS_LINES, 1);
+	pl_pb_end(&f->w, m);
+}
+
+/* Those of the origins stand before those of libraries. */
+static uint64_t mapping_of(const struct pl_symbol_function *fn)
+{
+	return fn->library ? PL_ORIGINS + (uint64_t)fn->library : fn->origin + 1u;
+}
+
 static struct plumb_error *write_mappings(struct pprof *f)
 {
 	struct plumb_error *err = NULL;
 
 	for (unsigned i = 0; i < PL_ORIGINS && !err; i++) {
 		uint32_t name = 0;
-		size_t m;
 
 		if (i != PL_ORIGIN_PYTHON && !f->symbols.origins[i])
 			continue;
 		err = mapping_name(f, i, &name);
-		m = pl_pb_begin(&f->w, PROFILE_MAPPING);
-		pl_pb_u64(&f->w, MAPPING_ID, i + 1);
-		pl_pb_u64(&f->w, MAPPING_FILE, name);
-		pl_pb_u64(&f->w, MAPPING_HAS_FUNCTIONS, 1);
-		pl_pb_u64(&f->w, MAPPING_HAS_FILES, 1);
-		pl_pb_u64(&f->w, MAPPING_HAS_LINES, 1);
-		pl_pb_end(&f->w, m);
+		write_mapping(f, i + 1, name, 0);
+	}
+	for (size_t i = 0; i < f->symbols.libraries.len && !err; i++) {
+		const struct pl_symbol_library *l = &f->symbols.libraries.data[i];
+
+		write_mapping(f, PL_ORIGINS + i + 1, l->file, l->build_id);
+		err = pl_pb_flush_some(&f->w);
 	}
 	return err;
 }
@@ -279,7 +304,7 @@ static void write_location(struct pprof *f, size_t i)
 	size_t m = pl_pb_begin(&f->w, PROFILE_LOCATION), line;
 
 	pl_pb_u64(&f->w, LOCATION_ID, i + 1);
-	pl_pb_u64(&f->w, LOCATION_MAPPING, f->symbols.functions.data[l->function].origin + 1u);
+	pl_pb_u64(&f->w, LOCATION_MAPPING, mapping_of(&f->symbols.functions.data[l->function]));
 	line = pl_pb_begin(&f->w, LOCATION_LINE);
 	pl_pb_u64(&f->w, LINE_FUNCTION, l->function + 1ull);
 	pl_pb_u64(&f->w, LINE_NUMBER, l->line > 0 ? (uint64_t)l->line : 0);

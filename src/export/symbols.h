@@ -5,6 +5,7 @@
 #define PL_SYMBOLS_H
 
 #include "labels.h"
+#include "map.h"
 #include "profile.h"
 #include "vec.h"
 
@@ -12,6 +13,11 @@ struct pl_symbol_function {
 	uint32_t name, system_name, file; /* strings of the tables; system_name 0: as the name */
 	uint32_t firstline;
 	uint8_t origin;
+	uint32_t library; /* 1 + index; 0: none whose build is known */
+};
+/** A file of machine code whose build-id is known. */
+struct pl_symbol_library {
+	uint32_t file, build_id; /* strings of the tables */
 };
 struct pl_symbol_location {
 	uint32_t function; /* index */
@@ -31,10 +37,12 @@ struct pl_symbols {
 	struct pl_strtab *strings;
 	PL_VEC(struct pl_symbol_function) functions;
 	PL_VEC(struct pl_symbol_location) locations;
-	uint32_t *location_of; /* profile's location -> index; only those that samples refer to */
-	uint32_t *string_of;   /* profile's string -> 1 + string of the tables, 0: not asked for yet */
-	uint32_t *tag_of;      /* profile's function -> 1 + index of `tags`, 0: not asked for yet */
-	uint32_t *tag_nodes;   /* profile's stack -> its tag (pl_tag_nodes) */
+	PL_VEC(struct pl_symbol_library) libraries;
+	struct pl_map library_of; /* string of the tables -> index */
+	uint32_t *location_of;	  /* profile's location -> index; only those that samples refer to */
+	uint32_t *string_of;	  /* profile's string -> 1 + string of the tables, 0: not asked for yet */
+	uint32_t *tag_of;	  /* profile's function -> 1 + index of `tags`, 0: not asked for yet */
+	uint32_t *tag_nodes;	  /* profile's stack -> its tag (pl_tag_nodes) */
 	PL_VEC(struct pl_symbol_tag) tags;
 	const char *const *reserved; /* names that the format uses itself, NULL after the last */
 	bool origins[PL_ORIGINS];    /* which there are */

@@ -114,8 +114,8 @@ static struct plumb_error *find_origin(const struct reader *r, uint64_t mapping,
 	*ret = PL_ORIGIN_PYTHON;
 	if (!r->meaning.ours)
 		*ret = origin_by_file(file, kernel);
-	else if (mapping > 1)
-		(void)pl_origin_parse((const char *)map.p, pl_cursor_left(&map), ret);
+	else if (mapping > 1 && !pl_origin_parse((const char *)map.p, pl_cursor_left(&map), ret))
+		*ret = PL_ORIGIN_NATIVE; /* a library */
 	return NULL;
 }
 
@@ -188,6 +188,22 @@ static struct plumb_error *add_locations(struct reader *r)
 			continue;
 		r->bare[i] = next;
 		err = add_address(r, l, &r->location_of[next++]);
+	}
+	return err;
+}
+
+static struct plumb_error *note_builds(struct reader *r)
+{
+	struct plumb_error *err = NULL;
+
+	for (size_t i = 0; i < r->t.mapping_files.len && !err; i++) {
+		struct pl_module m;
+
+		if (!r->t.mapping_builds.data[i])
+			continue;
+		if (!(err = string_of(r, r->t.mapping_files.data[i], &m.file)) &&
+		    !(err = string_of(r, r->t.mapping_builds.data[i], &m.build_id)))
+			err = pl_profile_module(r->p, &m);
 	}
 	return err;
 }
@@ -391,6 +407,8 @@ struct plumb_error *pl_pprof_read(const struct pl_import_input *in, struct pl_si
 	r.keys.ours = r.meaning.ours;
 	if (!err)
 		err = add_locations(&r);
+	if (!err)
+		err = note_builds(&r);
 	if (!err)
 		err = read_samples(&r, in);
 	free(r.location_of);

@@ -84,13 +84,13 @@ static bool remember(struct pl_map *ids, uint64_t id, size_t index)
 
 static struct plumb_error *add_mapping(struct pl_pprof *t, struct pl_cursor c)
 {
-	uint64_t n[5] = {0};
-	struct plumb_error *err = read_numbers(t, c, "mapping", n, 5);
+	uint64_t n[6] = {0};
+	struct plumb_error *err = read_numbers(t, c, "mapping", n, 6);
 
 	if (err)
 		return err;
 	return t->mapping_files.len < MAX_ROWS && remember(&t->mapping_ids, n[0], t->mapping_files.len) &&
-			       pl_vec_push(&t->mapping_files, n[4])
+			       pl_vec_push(&t->mapping_files, n[4]) && pl_vec_push(&t->mapping_builds, n[5])
 		       ? NULL
 		       : &pl_err_no_memory;
 }
@@ -225,6 +225,7 @@ void pl_pprof_deinit(struct pl_pprof *t)
 	pl_vec_deinit(&t->lines);
 	pl_vec_deinit(&t->locations);
 	pl_vec_deinit(&t->mapping_files);
+	pl_vec_deinit(&t->mapping_builds);
 	pl_vec_deinit(&t->comments);
 	pl_map_deinit(&t->function_ids);
 	pl_map_deinit(&t->location_ids);

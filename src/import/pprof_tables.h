@@ -46,7 +46,7 @@ struct pl_pprof {
 	PL_VEC(struct pl_pprof_function) functions;
 	PL_VEC(struct pl_pprof_line) lines;
 	PL_VEC(struct pl_pprof_location) locations;
-	PL_VEC(uint64_t) mapping_files;			       /* strings */
+	PL_VEC(uint64_t) mapping_files, mapping_builds;	       /* strings */
 	struct pl_map function_ids, location_ids, mapping_ids; /* id -> index */
 	pl_pb_numbers comments;
 	struct pl_pprof_type period_type;

@@ -39,6 +39,14 @@ def main(path, form="protobuf"):
         rows = [tables.attribute_table[index] for index in indices]
         return {strings[row.key_strindex]: value(row.value) for row in rows}
 
+    def libraries():
+        """(file of a function, file and attributes of its mapping) of those that have one."""
+        for location in tables.location_table:
+            if location.mapping_index:
+                mapping = tables.mapping_table[location.mapping_index]
+                function = tables.function_table[location.lines[0].function_index]
+                yield [strings[function.filename_strindex], strings[mapping.filename_strindex], attributes(mapping.attribute_indices)]
+
     def frame(index):
         location = tables.location_table[index]
         line = location.lines[0]
@@ -63,7 +71,7 @@ def main(path, form="protobuf"):
                                     "frames": [frames[index] for index in reversed(stack)]})
     first = [table[0].ByteSize() for table in (tables.mapping_table, tables.location_table, tables.function_table, tables.link_table,
                                                tables.attribute_table, tables.stack_table)] + [len(strings[0])]
-    json.dump({"samples": samples, "profiles": profiles, "first": first, "unknown": unknown_fields(request)}, sys.stdout)
+    json.dump({"samples": samples, "profiles": profiles, "first": first, "libraries": list(libraries()), "unknown": unknown_fields(request)}, sys.stdout)
 
 
 main(*sys.argv[1:])

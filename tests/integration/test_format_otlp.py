@@ -78,6 +78,9 @@ def test_the_public_definitions_find_the_same_figures(plumb, seed, form):
     request = read(written(plumb, recording, "otlp" if form == "protobuf" else "otlp-json"), form)
     profile = plumb.report(recording)
     assert_same(request, profile)
+    assert request["libraries"]
+    for function_file, file, attributes in request["libraries"]:
+        assert file == function_file and set(attributes) == {"process.executable.build_id.gnu"}
     assert request["first"] == [0] * 7, "each table begins with nothing"
     assert not request["unknown"]
     ids = [entry["id"] for entry in request["profiles"]]

@@ -90,6 +90,17 @@ static struct name name_of(const struct maker *m, size_t i)
 	return m->shape->plain ? (struct name)NAME("function") : nasty[i / 2];
 }
 
+/* A build-id; where a file has several functions it has several builds. */
+static struct plumb_error *add_build(struct maker *m, uint32_t file, size_t i)
+{
+	struct pl_module module = {.file = file};
+	char text[24];
+
+	snprintf(text, sizeof text, "%08zx", i);
+	struct plumb_error *err = add_text(m, text, &module.build_id);
+	return err ? err : pl_profile_module(m->p, &module);
+}
+
 /* Function @p i: of its two, one is in a file with a plain name, the other in one with the name next to its own. */
 static struct plumb_error *add_function(struct maker *m, size_t i)
 {
@@ -111,7 +122,9 @@ static struct plumb_error *add_function(struct maker *m, size_t i)
 		err = add_text(m, "Class.method", &f.qualname);
 	if (!err)
 		err = add_name(m, i % 2 && !m->shape->plain ? name_of(m, i - 1) : files[i / 2 % 5], &f.file);
-	return err ? err : pl_profile_function(m->p, &f, &m->functions[i]);
+	if (!err)
+		err = pl_profile_function(m->p, &f, &m->functions[i]);
+	return err || f.origin != PL_ORIGIN_NATIVE ? err : add_build(m, f.file, i);
 }
 
 static struct plumb_error *add_thread(struct maker *m, uint32_t process, int i, uint32_t *ret)

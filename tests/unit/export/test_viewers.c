@@ -53,6 +53,51 @@ static void as_in_the_golden_files(void **state)
 	build_end(&b);
 }
 
+/* Functions of two libraries, of which one is known by its build, and of one that was two in turn. */
+static void build_libraries(struct build *b)
+{
+	static const char *const libraries[][3] = {{"/lib/libz.so.1", "0123456789abcdef0123456789abcdeffedcba98", NULL},
+						   {"/lib/short.so", "ab01", NULL},
+						   {"/lib/libm.so.6", "ab01", "cd02"},
+						   {"/lib/bare.so", NULL, NULL}};
+	struct pl_location at = {.column = -1, .end_column = -1};
+	uint32_t location, stack = 0;
+
+	build_start(b);
+	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+		struct pl_function f = {.name = build_string(b, "deflate"),
+					.file = build_string(b, libraries[i][0]),
+					.origin = PL_ORIGIN_NATIVE};
+
+		f.qualname = f.name;
+		for (size_t k = 1; k < 3 && libraries[i][k]; k++)
+			assert_ok(
+				pl_profile_module(b->p, &(struct pl_module){f.file, build_string(b, libraries[i][k])}));
+		assert_ok(pl_profile_function(b->p, &f, &at.function));
+		assert_ok(pl_profile_location(b->p, &at, &location));
+		assert_ok(pl_profile_stack(b->p, stack, location, &stack));
+	}
+	build_samples(b, 0, stack, PL_STATE_ON_CPU, PL_EXACT, 3);
+}
+
+static void libraries_are_known_by_their_builds(void **state)
+{
+	static const char *const forms[] = {"firefox", "otlp-json"};
+	static const char *const files[] = {"libraries.firefox.json", "libraries.otlp.json"};
+	struct pl_export_options o = build_options(80);
+	struct build b;
+
+	build_libraries(&b);
+	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+		size_t len;
+		char *got = build_output(b.p, forms[i], &o, &len);
+
+		build_assert_golden(files[i], got, len);
+		free(got);
+	}
+	build_end(&b);
+}
+
 static uint32_t tagged(struct build *b, const char *text, const char *labels, size_t len)
 {
 	uint32_t node;
@@ -150,6 +195,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_in_the_golden_files),
+		cmocka_unit_test(libraries_are_known_by_their_builds),
 		cmocka_unit_test(labels_are_markers_of_the_firefox_profiler),
 		cmocka_unit_test(an_empty_profile_is_written),
 		cmocka_unit_test(the_longest_suffix_says_the_format),

@@ -101,6 +101,54 @@ static void what_came_back_is_written_alike(void **state)
 	pl_profile_destroy(r);
 }
 
+static uint32_t string(struct plumb_profile *p, const char *text)
+{
+	uint32_t id;
+
+	check(pl_profile_string(p, text, strlen(text), &id));
+	return id;
+}
+
+static void add_native(struct plumb_profile *p, const char *file, const char *build_id)
+{
+	struct pl_function f = {.name = string(p, "deflate"), .file = string(p, file), .origin = PL_ORIGIN_NATIVE};
+	struct pl_location l = {.column = -1, .end_column = -1};
+	struct pl_module m = {.file = f.file, .build_id = string(p, build_id)};
+	struct pl_sample s = {.weight_ns = 1000};
+	uint32_t location;
+
+	f.qualname = f.name;
+	check(pl_profile_module(p, &m));
+	check(pl_profile_function(p, &f, &l.function));
+	check(pl_profile_location(p, &l, &location));
+	check(pl_profile_stack(p, 0, location, &s.stack));
+	check(pl_profile_add(p, &s));
+}
+
+static void libraries_come_back_with_their_builds(void **state)
+{
+	static const char *const files[] = {"/lib/libz.so.1", "/lib/bare.so", "/lib/libm.so.6"}, *const builds[] = {
+													 "ab01", "",
+													 "cd02"};
+	struct plumb_profile *p = random_profile(3, 1), *q = NULL;
+	size_t len = 0, natives = 0;
+
+	for (int i = 0; i < 3; i++)
+		add_native(p, files[i], builds[i]);
+	uint8_t *bytes = exported(p, "pprof", &len);
+	check(import_bytes("pprof", bytes, len, &q));
+	for (int i = 0; i < 3; i++)
+		assert_string_equal(pl_strtab_get(q->strings, pl_profile_build_id(q, string(q, files[i])), NULL),
+				    builds[i]);
+	for (uint32_t i = 0; i < q->function_count; i++)
+		if (strcmp(pl_strtab_get(q->strings, q->functions[i].name, NULL), "deflate") == 0)
+			natives += q->functions[i].origin == PL_ORIGIN_NATIVE;
+	assert_int_equal(natives, 3);
+	free(bytes);
+	pl_profile_destroy(p);
+	pl_profile_destroy(q);
+}
+
 static void an_empty_profile_comes_back(void **state)
 {
 	struct plumb_profile *p = random_profile(1, 0), *q = NULL;
@@ -279,6 +327,7 @@ int main(void)
 		cmocka_unit_test(what_we_write_comes_back),
 		cmocka_unit_test(each_state_comes_back),
 		cmocka_unit_test(what_came_back_is_written_alike),
+		cmocka_unit_test(libraries_come_back_with_their_builds),
 		cmocka_unit_test(an_empty_profile_comes_back),
 		cmocka_unit_test(inlined_lines_are_frames_and_tables_may_come_last),
 		cmocka_unit_test(values_without_time_or_without_count_are_made_up_from_the_period),
