@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """plumb symbolize: names for native functions that had none when they were sampled, from symbols that are there later."""
+import json
 import os
 import pathlib
 import re
@@ -7,6 +8,7 @@ import subprocess
 
 import pytest
 
+from harness.figures import written
 from harness.sites import tool
 
 SOURCE = pathlib.Path(__file__).parent.parent / "targets/native_stripped.c"
@@ -47,10 +49,17 @@ def is_inner(frame):
     return frame.name == "inner_work" and frame.kind == "native" and frame.file.endswith("libwork.so")
 
 
+def builds_of(plumb, recording):
+    """{file: build-id} of the libraries of which it is known."""
+    return {library["path"]: library["codeId"] for library in json.loads(written(plumb, recording, "firefox").read_text())["libs"]}
+
+
 def test_names_come_from_symbols_that_are_there_later(plumb, recorded, tmp_path):
     recording, library = recorded
     copy, out = plumb.path(), plumb.path()
     before = plumb.report(recording)
+    builds = builds_of(plumb, recording)
+    assert builds[str(library)] == BUILD_ID
     # Elsewhere: the library is not here, or another build of it.
     os.remove(library)
     for _ in range(2):
@@ -66,6 +75,7 @@ def test_names_come_from_symbols_that_are_there_later(plumb, recorded, tmp_path)
         assert result.status == 0 and "libwork.so" not in result.stderr, result
         after = plumb.report(out)
         assert samples_of(after, is_inner) == samples_of(before, is_unnamed) and not samples_of(after, is_unnamed)
+        assert builds_of(plumb, out) == builds
         assert after.samples == before.samples and after.json["start"] == before.json["start"]
 
 
