@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
 import zlib
@@ -304,38 +305,60 @@ def squeeze(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         zlib.compress(BLOCK)
+        time.sleep(0.002)
     return distributed.get_worker().address
 
 
-def check_native_frames_are_those_of_tasks(client):
+def check_frames_of_machine_code_and_of_the_kernel_are_those_of_tasks(client):
     """They are recorded from outside, where labels are seen, too."""
-    wanted, found = {"[task=squeeze, worker=%s]" % name for name in workers_of(client).values()}, set()
-    while not wanted <= found:
-        with plumb.dask.profile(client, native=True, scheduler=False) as p:
+    wanted = {"[task=squeeze, worker=%s]" % name for name in workers_of(client).values()}
+    native, kernel = set(), set()
+    while not wanted <= native & kernel:
+        with plumb.dask.profile(client, native=True, kernel=True, scheduler=False) as p:
             run_on_all(client, squeeze)
         assert p.lost == {}
-        found |= {task["description"]["name"] for task in p.tree()["children"].values() if any(map(is_native, nodes(task)))}
+        native |= {task["description"]["name"] for task in p.tree()["children"].values() if any(map(is_native, nodes(task)))}
+        kernel |= {task["description"]["name"] for task in p.tree()["children"].values() if any(map(is_kernels, nodes(task)))}
 
 
-def check_who_held_the_gil_is_told_by_worker(client):
-    """Two threads of a process compute, so that one of them waits now and then."""
-    holders = set()
-    while not holders:
+def wait_in_line(seconds):
+    """For a lock that another thread has."""
+    lock, held = threading.Lock(), threading.Event()
+
+    def keep():
+        with lock:
+            held.set()
+            spin(seconds)
+
+    other = threading.Thread(target=keep)
+    other.start()
+    held.wait()
+    with lock:
+        other.join()
+
+
+def check_who_held_the_gil_and_locks_is_told_by_worker(client):
+    """Several threads of a process compute, so that one of them waits now and then."""
+    of_gil, of_locks = set(), set()
+    while not of_gil or "keep" not in of_locks:
         with plumb.dask.profile(client, scheduler=False) as p:
-            run_on_all(client)
-        holders = {holder["name"] for blame in p.gil_blame.values() for holder in blame["holders"]}
-    assert set(p.gil_blame) <= set(workers_of(client))
+            run_on_all(client, wait_in_line)
+        assert {*p.gil_blame, *p.lock_blame} <= set(workers_of(client))
+        of_gil |= {holder["name"] for blame in p.gil_blame.values() for holder in blame["holders"]}
+        locks = [lock for blame in p.lock_blame.values() for lock in blame["locks"]]
+        of_locks |= {place["name"].split(".")[-1] for lock in locks for place in lock["held_in"]}
 
 
-def check_pages_may_have_native_frames(client):
+def check_pages_may_have_such_frames(client):
     """Also when the program that samples was killed."""
-    assert set(plumb.dask.install(client, interval="5ms", cycle="100ms", native=True).values()) == {""}
-    native = 0
+    assert set(plumb.dask.install(client, interval="5ms", cycle="100ms", native=True, kernel=True).values()) == {""}
+    native = kernel = 0
     for kill in (True, False):
         start = time.time()
-        while not native or not client.profile(key="squeeze", start=start)["count"]:
+        while not native or not kernel or not client.profile(key="squeeze", start=start)["count"]:
             run_on_all(client, squeeze)
-            native += sum(map(is_native, nodes(client.profile(key="squeeze"))))
+            found = list(nodes(client.profile(key="squeeze")))
+            native, kernel = native + sum(map(is_native, found)), kernel + sum(map(is_kernels, found))
         if kill:
             (sampler,) = plumb.dask._sampler._samplers.all()
             os.kill(sampler._publisher._session._growing.session._process.pid, signal.SIGKILL)
@@ -346,6 +369,10 @@ def is_native(node):
     """Of a library, or of the interpreter itself."""
     name = node["description"]["filename"]
     return name.startswith("/") and not name.endswith(".py")
+
+
+def is_kernels(node):
+    return node["description"]["filename"] == "[kernel]"
 
 
 def check_what_is_spilled_is_told():
@@ -461,9 +488,9 @@ def in_threads(client):
         lambda client: check_nothing_is_left_of_it(client, before),
         check_a_recording_is_of_the_whole_cluster,
         check_labels_tell_what_is_wanted,
-        check_native_frames_are_those_of_tasks,
-        check_pages_may_have_native_frames,
-        check_who_held_the_gil_is_told_by_worker,
+        check_frames_of_machine_code_and_of_the_kernel_are_those_of_tasks,
+        check_pages_may_have_such_frames,
+        check_who_held_the_gil_and_locks_is_told_by_worker,
         check_a_recording_that_is_interrupted_leaves_nothing,
         check_tasks_can_record_themselves,
         check_wrong_calls_are_told,

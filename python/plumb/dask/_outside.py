@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cycles of samples with native frames: the program plumb records this process, and its recording is read as it grows."""
+"""Cycles of samples with frames of machine code and of the kernel: the program plumb records this process, and its recording is read as it grows."""
 from __future__ import annotations
 
 import warnings
@@ -21,9 +21,10 @@ class OutsideSession:
     engine = "external"
     lag = 1.0  # seconds, after which what was sampled is in the recording
 
-    def __init__(self, cycle: float, hidden: Any = (), max_cycles: int = 0, max_nodes: int = 0, **options: Any) -> None:
+    def __init__(self, native: bool, kernel: bool, cycle: float, hidden: Any = (), max_cycles: int = 0, max_nodes: int = 0, **options: Any) -> None:
         """Nothing is hidden and nothing folded, and all cycles are kept: a recording is as large as what was sampled in its time."""
-        self._cycle, self._options = cycle, options
+        self._cycle = cycle
+        self._options = {**_PLAIN, "mode": "wall", "native": native, "kernel": kernel, "sources": False, **options}
         self._ready: List[Tuple[float, Profile]] = []  # cycles that were not asked for
         self._figures: Dict[str, float] = dict.fromkeys(_FIGURES, 0)  # of recordings that have ended
         self._begin()
@@ -50,7 +51,7 @@ class OutsideSession:
         self._end()
 
     def _begin(self) -> None:
-        self._growing: Optional[_Growing] = _Growing(mode="wall", **self._options, **{**_PLAIN, "native": True, "sources": False})
+        self._growing: Optional[_Growing] = _Growing(**self._options)
         self._until = 0.0  # as far as cycles were read, in seconds
 
     def _begin_another(self, why_not: str) -> None:

@@ -66,6 +66,7 @@ class Plugin(SchedulerPlugin):  # type: ignore[misc]
     cycles     entries that are kept. None: as Dask keeps
     max_nodes  what is kept of different stacks in a cycle
     native     functions of C, C++ and Rust are shown between those of Python: workers are sampled from outside then
+    kernel     so is where in the kernel threads are that wait: its functions for root, else the system call
 
     What is not given is as `distributed.plumb.interval` and so on say in the configuration of the scheduler or worker.
     """

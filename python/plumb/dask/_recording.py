@@ -35,7 +35,12 @@ class Taken(NamedTuple):
     """What a process has recorded."""
 
     recording: bytes  # without instants
-    gil_blame: Optional[Dict[str, Any]]  # who held the GIL while others waited for it, which only instants tell: as in stats()
+    # Who held the GIL, and locks, while others waited for them, which only instants tell: as in stats().
+    gil_blame: Optional[Dict[str, Any]] = None
+    lock_blame: Optional[Dict[str, Any]] = None
+
+
+_BLAMES = ("gil_blame", "lock_blame")
 
 
 class _OfProcess(Recording):
@@ -48,9 +53,10 @@ class _OfProcess(Recording):
     def take(self) -> Taken:
         """Nothing if another one has it."""
         if not self._take_once.acquire(blocking=False):
-            return Taken(b"", None)
+            return Taken(b"")
         self.stop()
-        return Taken(condensed(self), self.stats().get("gil_blame"))
+        told = self.stats()
+        return Taken(condensed(self), *map(told.get, _BLAMES))
 
 
 _recordings: Shared[_OfProcess] = Shared()  # by the name of the cluster's
@@ -75,7 +81,7 @@ def _end(name: str) -> None:
 def _taken(name: str) -> Taken:
     """What this process has recorded, if it has and nobody else took it."""
     recording = _recordings.get(name)
-    return recording.take() if recording else Taken(b"", None)
+    return recording.take() if recording else Taken(b"")
 
 
 async def _in_a_thread(function: Any, *args: Any) -> Any:
@@ -208,7 +214,7 @@ async def _of_scheduler(name: str, dask_scheduler: Any) -> Tuple[Taken, List[str
     recording = dask_scheduler.plugins.get(name)
     if recording is None:
         raise Error("the recording has ended before: the scheduler had lost its client")
-    taken = await _in_a_thread(_taken, name) if recording.recorded else Taken(b"", None)
+    taken = await _in_a_thread(_taken, name) if recording.recorded else Taken(b"")
     return taken, list(dask_scheduler.workers)
 
 
@@ -222,7 +228,7 @@ def _recording_in(answer: Any) -> Union[Taken, str]:
     if isinstance(answer, BaseException):
         return str(answer) or type(answer).__name__
     told = answer or {"why_not": "nothing was recorded there"}
-    return Taken(told["recording"], told.get("gil_blame")) if "recording" in told else str(told["why_not"])
+    return Taken(told["recording"], *map(told.get, _BLAMES)) if "recording" in told else str(told["why_not"])
 
 
 # ---- in the client ----
@@ -238,7 +244,9 @@ class ClusterRecording(Profile):
         self._outcome: Optional[_plumb.Profile] = None
         self._name = None
         self.lost: Dict[str, str] = {}  # workers of which there is nothing, and why
-        self.gil_blame: Dict[str, Dict[str, Any]] = {}  # by worker, or "scheduler": as stats() of its own recording has it
+        # By worker, or "scheduler": as stats() of its own recording has them.
+        self.gil_blame: Dict[str, Dict[str, Any]] = {}
+        self.lock_blame: Dict[str, Dict[str, Any]] = {}
 
     def __enter__(self) -> ClusterRecording:
         client = self._client
@@ -289,18 +297,23 @@ class ClusterRecording(Profile):
 
     def _brought_home(self) -> _plumb.Profile:
         """Some workers at a time, each time added to the sum of those before."""
-        (whole, blame), there = self._ask(_of_scheduler, self._id)
-        self.gil_blame = {"scheduler": blame} if blame else {}
+        own, there = self._ask(_of_scheduler, self._id)
+        self._keep_blames({"scheduler": own})
+        whole = own.recording
         self.lost = {worker: "it has gone" for worker in self._workers if worker not in there}
         for at in range(0, len(there), _AT_ONCE):
             found = self._ask(_of_workers, self._id, there[at : at + _AT_ONCE])
             self.lost.update((worker, one) for worker, one in found.items() if isinstance(one, str))
             taken = {worker: one for worker, one in found.items() if isinstance(one, Taken)}
-            self.gil_blame.update((worker, one.gil_blame) for worker, one in taken.items() if one.gil_blame)
+            self._keep_blames(taken)
             whole = sum_of([whole, *(one.recording for one in taken.values())])
         if not whole:
             raise Error("nothing was recorded: the cluster has no worker that could be: %s" % "; ".join(self.lost.values()))
         return opened(whole)
+
+    def _keep_blames(self, taken: Dict[str, Taken]) -> None:
+        self.gil_blame.update((who, one.gil_blame) for who, one in taken.items() if one.gil_blame)
+        self.lock_blame.update((who, one.lock_blame) for who, one in taken.items() if one.lock_blame)
 
 
 def profile(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Deque, Dict
+from typing import Any, Callable, Deque, Dict
 
 from plumb import _gil
 from plumb._publisher import Publisher, never
@@ -17,8 +17,7 @@ from plumb.dask._trees import Kind, Tree, by_kind
 class _Sampler:
     def __init__(self, settings: Settings) -> None:
         self.histories: Dict[str, TaskHistory] = {}
-        begin = OutsideSession if settings.native else functools.partial(_gil.begin, "inprocess")
-        self._publisher = Publisher(self, by_kind, never, begin, {**settings.for_session(), "tags": True})
+        self._publisher = Publisher(self, by_kind, never, _begin(settings), {**settings.for_session(), "tags": True})
 
     def _take(self, queue: Deque[Any]) -> None:
         """Cycles that have ended."""
@@ -39,6 +38,12 @@ class _Sampler:
 
     def stop(self) -> None:
         self._publisher.stop()
+
+
+def _begin(settings: Settings) -> Callable[..., Any]:
+    if settings.native or settings.kernel:
+        return functools.partial(OutsideSession, settings.native, settings.kernel)
+    return functools.partial(_gil.begin, "inprocess")
 
 
 def _of_worker(found: Dict[Kind, Tree], worker: str) -> Dict[str, Tree]:

@@ -20,6 +20,7 @@ class Settings(NamedTuple):
     cycles: int  # entries that are kept
     max_nodes: int  # see plumb.Profiler
     native: bool  # tasks are sampled from outside, with their native frames
+    kernel: bool  # so, with those of the kernel, too
 
     def for_session(self) -> Dict[str, Any]:
         return {
@@ -38,6 +39,7 @@ def settings(
     cycles: Optional[int] = None,
     max_nodes: Optional[int] = None,
     native: Optional[bool] = None,
+    kernel: Optional[bool] = None,
 ) -> Settings:
     """What is None is as `distributed.plumb.interval` and so on say, then as Dask's own profile has it."""
     times = {
@@ -48,7 +50,7 @@ def settings(
     return Settings(
         times["interval"], times["cycle"], checked_count("cycles", kept),
         checked_count("max_nodes", _configured("max-nodes", max_nodes, _MAX_NODES)),
-        checked_flag("native", _configured("native", native, False)),
+        checked_flag("native", _configured("native", native, False)), checked_flag("kernel", _configured("kernel", kernel, False)),
     )  # fmt: skip
 
 
