@@ -16,7 +16,7 @@ import distributed
 import distributed.profile as theirs
 import msgpack
 import plumb.profile as ours
-from plumb._trees import columns, pack, packed
+from plumb._trees import as_bytes, pack, packed
 from plumb._trees import merge as merge_packed
 
 DEPTH, REPEATS = 50, 200
@@ -159,13 +159,14 @@ def answers(rounds):
     """A scheduler adds up what twenty workers have sent: messages, as Dask sends them."""
     program = Program(4, 4000)
     trees = [program.sampled(1000) for _ in range(20)]
-    plain, short = ([msgpack.packb(sent) for sent in some] for some in (trees, [columns(tree) for tree in trees]))
+    plain, short = ([msgpack.packb(sent) for sent in some] for some in (trees, [as_bytes(tree) for tree in trees]))
 
     def read(messages):
         return [msgpack.unpackb(message, use_list=False, strict_map_key=False) for message in messages]
 
     def of_plumb():
-        return merge_packed(*map(packed, read(short)))
+        known = {}
+        return merge_packed(*(packed(sent, known) for sent in read(short)))
 
     assert of_plumb() == theirs.merge(*read(plain))
     return least(3 * rounds, {"plumb": of_plumb, "distributed": lambda: theirs.merge(*read(plain))})

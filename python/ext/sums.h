@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of nodes of trees: what merge() adds up, pack() keeps and columns() sends. */
+/* Sums of nodes of trees: what merge() adds up, pack() keeps and as_bytes() sends. */
 #ifndef PLUMB_EXT_SUMS_H
 #define PLUMB_EXT_SUMS_H
 

@@ -73,11 +73,11 @@ PyObject *ext_identifier(PyObject *module, PyObject *frame);
 PyObject *ext_process(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *ext_merge(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *ext_pack(PyObject *module, PyObject *trees);
-PyObject *ext_columns(PyObject *module, PyObject *tree);
-PyObject *ext_packed(PyObject *module, PyObject *columns);
+PyObject *ext_as_bytes(PyObject *module, PyObject *tree);
+PyObject *ext_packed(PyObject *module, PyObject *args);
 PyObject *ext_plot_data(PyObject *module, PyObject *args, PyObject *kwargs);
 
-extern const char ext_identifier_doc[], ext_process_doc[], ext_merge_doc[], ext_pack_doc[], ext_columns_doc[],
+extern const char ext_identifier_doc[], ext_process_doc[], ext_merge_doc[], ext_pack_doc[], ext_as_bytes_doc[],
 	ext_packed_doc[], ext_plot_data_doc[];
 
 #endif

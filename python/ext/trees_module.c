@@ -90,8 +90,8 @@ static PyMethodDef methods[] = {
 	WITH_KEYWORDS(process),
 	WITH_KEYWORDS(merge),
 	{"pack", ext_pack, METH_VARARGS, ext_pack_doc},
-	{"columns", ext_columns, METH_O, ext_columns_doc},
-	{"packed", ext_packed, METH_O, ext_packed_doc},
+	{"as_bytes", ext_as_bytes, METH_O, ext_as_bytes_doc},
+	{"packed", ext_packed, METH_VARARGS, ext_packed_doc},
 	WITH_KEYWORDS(plot_data),
 	{0},
 };

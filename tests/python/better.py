@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What plumb.profile does where the original loses, shares or refuses something. Each check_ is run; their names are told."""
+import contextlib
 import copy
 import gc
 import inspect
@@ -14,7 +15,7 @@ import types
 import weakref
 
 import plumb.profile as profile
-from plumb._trees import columns, pack, packed
+from plumb._trees import as_bytes, pack, packed
 from raising import refusal
 
 try:
@@ -425,34 +426,67 @@ def check_no_trees_that_are_packed_are_an_empty_one():
     assert profile.merge(nothing, something) == profile.merge(pack(something, nothing)) == tree
 
 
-def check_columns_are_what_is_packed():
-    """Through what is sent between processes; what comes from elsewhere may be anything."""
+def check_bytes_are_what_is_packed():
+    """What is sent between processes; what comes from elsewhere may be anything."""
     draw = random.Random(5)
-    trees = [{**profile.create(), "count": 10**30}, profile.create(), *(sampled_tree(draw) for _ in range(20))]
+    odd = {**profile.create(), "count": -(2**63), "description": {**profile.create()["description"], "name": "\0\udc80é", "line_number": -7}}
+    trees = [{**profile.create(), "count": 2**63 - 1}, odd, profile.create(), *(sampled_tree(draw) for _ in range(20))]
+    known = {}
     for tree in trees:
-        sent = json.loads(json.dumps(columns(tree)))
-        assert profile.merge(packed(sent)) == tree and json.dumps(profile.merge(packed(sent))) == json.dumps(profile.merge(tree))
-        assert columns(packed(sent)) == columns(tree) == columns(pack(tree))
-    together = [packed(columns(tree)) for tree in trees]
+        sent = as_bytes(tree)
+        for stand_in in (packed(sent), packed(sent, known), packed(sent, known)):
+            assert profile.merge(stand_in) == tree and json.dumps(profile.merge(stand_in)) == json.dumps(profile.merge(tree))
+            assert as_bytes(stand_in) == sent == as_bytes(pack(tree))
+    together = [packed(as_bytes(tree), known) for tree in trees]
     assert json.dumps(profile.merge(*together)) == json.dumps(profile.merge(*trees))
     assert profile.merge(*together, *trees) == profile.merge(*trees, *trees)
-    places, place_of, parents, samples = columns(trees[-1])
-    assert len(places) < len(place_of)
-    last = len(samples) - 1
-    for wrong in (
-        None, 7, [], {}, (places, place_of, parents), (places, place_of, parents, samples, samples), ([], place_of, parents, samples),
-        ([], [], [], []), (places, place_of[:-1], parents, samples), (places, place_of, parents, iter(samples)),
-        *((places, changed(place_of, last, number), parents, samples) for number in (-1, len(places), 2**70, "0", None, 0.0, True)),
-        *((places, place_of, changed(parents, last, number), samples) for number in (-1, last, 2**70, "0", None, True)),
-        (places, place_of, changed(parents, 0, 1), samples), (places, place_of, parents, changed(samples, last, 1.5)),
-        *((changed(places, 1, place), place_of, parents, samples) for place in (None, "12345", [], ["a", "b", "c", "d", "e"], ["a", "b", "c", 4, 5])),
-    ):  # fmt: skip
-        assert "columns" in refusal(ValueError, packed, wrong), wrong
-    odd = {**profile.create(), "children": {"a": {**profile.create(), "identifier": "b"}}}
-    assert "identifier" in refusal(ValueError, columns, odd)
-    refusal(KeyError, columns, {**profile.create(), "description": {}})
-    refusal(TypeError, columns, {**profile.create(), "description": {**profile.create()["description"], "line": []}})
-    refusal(TypeError, columns, None)
+    made = profile.merge(*together)
+    made["description"]["name"] = "another"
+    assert profile.merge(*together) == profile.merge(*trees)
+
+
+def check_other_bytes_are_refused():
+    tree = sampled_tree(random.Random(5))
+    sent = as_bytes(tree)
+    place = [b"\1a", b"\1b", b"\1c", b"\1d", b"\2"]  # four texts, and line 1
+
+    def of(places, nodes):
+        return bytes([len(places)]) + b"".join(bytes([len(one)]) + one for one in places) + bytes([len(nodes) // 3]) + bytes(nodes)
+
+    def refused(wrong):
+        return "bytes of a tree" in refusal(ValueError, packed, wrong)
+
+    whole = b"".join(place)
+    assert profile.merge(packed(of([whole], [0, 0, 2, 0, 1, 2])))["children"]["a"]["count"] == 1
+    assert all(map(refused, (None, 7, "", [], {}, b"", bytearray(sent), sent + b"\0")))
+    assert all(refused(sent[:size]) for size in range(len(sent)))
+    assert all(refused(of([wrong], [0, 0, 2])) for wrong in (b"", whole[:-1], whole + b"\0", b"\7" + whole[1:], b"\1\xff" + whole[2:]))
+    assert refused(b"\xff" * 9 + b"\2") and refused(b"\xff" * 20) and refused(of([whole], []))
+    for nodes in ([1, 0, 2], [0, 1, 2], [0, 0, 2, 1, 1, 2], [0, 0, 2, 0, 0, 2], [0, 0, 2, 0, 2, 2]):
+        assert refused(of([whole], nodes)), nodes
+    draw, accepted = random.Random(6), 0
+    for _ in range(2000):  # whatever one byte is: a tree, or refused
+        at = draw.randrange(len(sent))
+        with contextlib.suppress(ValueError):
+            profile.merge(packed(sent[:at] + bytes([draw.randrange(256)]) + sent[at + 1 :]))
+            accepted += 1
+    assert 0 < accepted < 2000
+    for known in ({}, dict.fromkeys([whole], (1, 2)), dict.fromkeys([whole], ())):
+        with contextlib.suppress(SystemError, IndexError):
+            packed(of([whole], [0, 0, 2]), known)
+    refusal(TypeError, packed, sent, None)
+
+
+def check_only_trees_can_be_sent():
+    empty = profile.create()
+    assert "identifier" in refusal(ValueError, as_bytes, {**empty, "children": {"a": {**empty, "identifier": "b"}}})
+    for count in (2**63, -(2**63) - 1, 1.5, True):
+        assert "count" in refusal(ValueError, as_bytes, {**empty, "count": count})
+    refusal(KeyError, as_bytes, {**empty, "description": {}})
+    for wrong in ({"line": []}, {"line": b""}, {"name": None}, {"line_number": "1"}):
+        refusal(TypeError, as_bytes, {**empty, "description": {**empty["description"], **wrong}})
+    refusal(OverflowError, as_bytes, {**empty, "description": {**empty["description"], "line_number": 2**63}})
+    refusal(TypeError, as_bytes, None)
 
 
 def sampled_tree(draw):
@@ -460,10 +494,6 @@ def sampled_tree(draw):
     for _ in range(30):
         profile.process(frame_of(*draw.choices("abcdef", k=draw.randrange(1, 6))), None, tree)
     return tree
-
-
-def changed(numbers, at, number):
-    return [*numbers[:at], number, *numbers[at + 1 :]]
 
 
 def check_the_garbage_collector_is_left_as_it_was():
@@ -523,6 +553,10 @@ def check_no_memory_is_lost():
         refusal(TypeError, profile.plot_data, {**tree, "description": "x"})
         refusal(TypeError, profile.plot_data, {**tree, "count": "x"})
         profile.get_profile([(1, tree), (2, tree)], tree)
+        known = {}
+        profile.merge(packed(as_bytes(tree), known), packed(as_bytes(tree), known))
+        refusal(ValueError, packed, as_bytes(tree)[:-1])
+        refusal(ValueError, as_bytes, {**tree, "count": 1.5})
 
     for _ in range(20):
         everything()
@@ -561,7 +595,7 @@ def check_each_allocation_may_fail():
     profile.process(frame_of(*"abc"), None, tree)
     before = json.dumps(tree)
     assert fail_each_allocation(lambda: profile.merge(tree, tree)) > 300
-    assert fail_each_allocation(lambda: profile.merge(packed(columns(tree)))) > 300
+    assert fail_each_allocation(lambda: profile.merge(packed(as_bytes(tree)))) > 300
     assert fail_each_allocation(lambda: profile.plot_data(tree, extra=True)) > 300
     assert fail_each_allocation(lambda: profile.process(frame, None, profile.create())) > 300
     assert fail_each_allocation(lambda: profile.identifier(frame)) > 0

@@ -147,7 +147,7 @@ def check_each_worker_answers_for_itself(client):
 def check_a_worker_whose_plumb_is_older_is_asked_for_trees(client):
     old, new = sorted(workers_of(client))
     before = client.profile(merge_workers=False)
-    answers_columns = client.run(become_older, workers=[old])[old]
+    sends_bytes = client.run(become_older, workers=[old])[old]
     try:
         for _ in range(2):  # the second time it is known
             found = client.profile(merge_workers=False)
@@ -155,7 +155,7 @@ def check_a_worker_whose_plumb_is_older_is_asked_for_trees(client):
             assert client.profile()["count"] >= sum(tree["count"] for tree in found.values())
     finally:
         client.run(become_newer, workers=[old])
-    assert answers_columns
+    assert sends_bytes
 
 
 def become_older(dask_worker):

@@ -19,7 +19,7 @@ class SchedulerProfile:
 
     def __init__(self, scheduler: Any, settings: Settings) -> None:
         self._scheduler, self._settings, self._before = scheduler, settings, None  # type: Any, Settings, Any
-        self._have_trees: Set[str] = set()  # workers without plumb, or with an older one: they have no columns
+        self._have_trees: Set[str] = set()  # workers without plumb, or with an older one: they send no bytes
 
     def begin(self) -> None:
         """plumb.Error where this process cannot be sampled: then nothing has changed."""
@@ -50,17 +50,17 @@ class SchedulerProfile:
         asked = [worker for worker in known if wanted is None or worker in wanted]
         self._have_trees &= set(known)
         wants = {"start": start, "stop": stop, "key": key, "server": server}
-        told = await answers(self._scheduler, asked, functools.partial(self._ask, wants))
+        told = await answers(self._scheduler, asked, functools.partial(self._ask, wants, {}))
         found = {worker: tree for worker, tree in told.items() if not isinstance(tree, BaseException)}
         return merge(*found.values()) if merge_workers else {worker: merge(tree) for worker, tree in found.items()}
 
-    async def _ask(self, wants: Dict[str, Any], rpc: Any) -> Any:
-        """What merge() takes."""
+    async def _ask(self, wants: Dict[str, Any], known: Dict[bytes, Any], rpc: Any) -> Any:
+        """What merge() takes; `known` is packed()'s, for all answers to one question."""
         if rpc.addr not in self._have_trees:
             try:
-                return packed(await rpc.profile(as_columns=True, **wants))
+                return packed(await rpc.profile(in_bytes=True, **wants), known)
             except Exception as error:  # a scheduler has the text of a worker's TypeError
-                if "as_columns" not in str(error):
+                if "in_bytes" not in str(error):
                     raise
                 self._have_trees.add(rpc.addr)
         return await rpc.profile(**wants)

@@ -7,7 +7,7 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from plumb import profile
-from plumb._trees import columns
+from plumb._trees import as_bytes
 from plumb.dask import _labels, _loops
 from plumb.dask._sampler import Sampled
 from plumb.dask._settings import Settings
@@ -76,10 +76,10 @@ class WorkerProfile:
         found: Tree = await self._worker.loop.run_in_executor(None, answer, *window)
         return found
 
-    async def _profile_for_scheduler(self, as_columns: bool = False, **asked: Any) -> Any:
-        """A tree, or, for a scheduler with plumb, what columns() makes of it: much less to send and to add up."""
+    async def _profile_for_scheduler(self, in_bytes: bool = False, **asked: Any) -> Any:
+        """A tree, or, for a scheduler with plumb, what as_bytes() makes of it: much less to send and to add up."""
         found = await self.get_profile(**asked)
-        return await self._worker.loop.run_in_executor(None, columns, found) if as_columns else found
+        return await self._worker.loop.run_in_executor(None, as_bytes, found) if in_bytes else found
 
     def _of_loop(self, start: Optional[float], stop: Optional[float]) -> Tree:
         recent = self._loop.recent() if _has_begun(start) else None
