@@ -15,13 +15,13 @@
 static uint32_t hash_of(const struct pl_page_cell *c)
 {
 	return pl_row_hash((uint64_t)c->node << 32 | c->thread,
-			   (uint64_t)c->held_by << 32 | (uint32_t)c->what << 16 | c->bin);
+			   (uint64_t)(c->held_by ^ c->lock << 16) << 32 | (uint32_t)c->what << 16 | c->bin);
 }
 
 static bool same_key(const struct pl_page_cell *a, const struct pl_page_cell *b)
 {
 	return a->node == b->node && a->thread == b->thread && a->what == b->what && a->bin == b->bin &&
-	       a->held_by == b->held_by;
+	       a->held_by == b->held_by && a->lock == b->lock;
 }
 
 /* Add @p c to the row with its key among the first @p *count, or put it behind them: there is room. False: no memory.
@@ -101,7 +101,9 @@ static int compare_cells(const void *va, const void *vb)
 		order = compare(a->what, b->what);
 	if (!order)
 		order = compare(a->bin, b->bin);
-	return order ? order : compare(a->held_by, b->held_by);
+	if (!order)
+		order = compare(a->held_by, b->held_by);
+	return order ? order : compare(a->lock, b->lock);
 }
 
 /* Weights as differences from what the samples stand for. False: there are none, and nothing was written. */
@@ -119,22 +121,33 @@ static bool write_weights(const struct pl_page_cells *cells, uint64_t period_ns,
 	return any;
 }
 
-/* Who held the GIL. False: nobody waited for it, and nothing was written. */
-static bool write_holders(const struct pl_page_cells *cells, struct pl_page_columns *c)
+static uint32_t held_by(const struct pl_page_cell *c)
+{
+	return c->held_by;
+}
+
+static uint32_t lock(const struct pl_page_cell *c)
+{
+	return c->lock;
+}
+
+/* What most recordings have none of. False: so it is, and nothing was written. */
+static bool write_if_any(const struct pl_page_cells *cells, uint32_t (*of)(const struct pl_page_cell *),
+			 struct pl_page_columns *c)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < cells->rows.len && !any; i++)
-		any = cells->rows.data[i].held_by != 0;
+		any = of(&cells->rows.data[i]) != 0;
 	for (size_t i = 0; i < cells->rows.len && any; i++)
-		pl_page_column_u64(c, cells->rows.data[i].held_by);
+		pl_page_column_u64(c, of(&cells->rows.data[i]));
 	return any;
 }
 
 struct plumb_error *pl_page_cells_write(struct pl_page_cells *cells, uint64_t period_ns, FILE *out)
 {
-	struct pl_page_columns all, threads, whats, bins, samples, weights, holders;
-	bool weighed, held;
+	struct pl_page_columns all, threads, whats, bins, samples, weights, holders, locks;
+	bool weighed, held, locked;
 	uint32_t last_node = 0;
 	uint64_t last_bin = 0;
 
@@ -145,12 +158,14 @@ struct plumb_error *pl_page_cells_write(struct pl_page_cells *cells, uint64_t pe
 	pl_page_columns_init(&samples);
 	pl_page_columns_init(&weights);
 	pl_page_columns_init(&holders);
+	pl_page_columns_init(&locks);
 	if (cells->rows.len)
 		qsort(cells->rows.data, cells->rows.len, sizeof *cells->rows.data, compare_cells);
 	pl_page_column_u64(&all, cells->shift);
 	weighed = write_weights(cells, period_ns, &weights);
-	held = write_holders(cells, &holders);
-	pl_page_column_u64(&all, (weighed ? 1u : 0) | (held ? 2u : 0));
+	held = write_if_any(cells, held_by, &holders);
+	locked = write_if_any(cells, lock, &locks);
+	pl_page_column_u64(&all, (weighed ? 1u : 0) | (held ? 2u : 0) | (locked ? 4u : 0));
 	pl_page_column_u64(&all, cells->rows.len);
 	for (size_t i = 0; i < cells->rows.len; i++) {
 		const struct pl_page_cell *cell = &cells->rows.data[i];
@@ -168,6 +183,7 @@ struct plumb_error *pl_page_cells_write(struct pl_page_cells *cells, uint64_t pe
 	pl_page_columns_join(&all, &samples);
 	pl_page_columns_join(&all, &weights);
 	pl_page_columns_join(&all, &holders);
+	pl_page_columns_join(&all, &locks);
 	return pl_page_columns_end(&all, PL_PAGE_CELLS, out);
 }
 

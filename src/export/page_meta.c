@@ -208,6 +208,7 @@ static struct plumb_error *write_meta(struct pl_json *j, const struct plumb_prof
 	write_categories(j);
 	write_opcodes(j, p, m->tables, seen);
 	write_tags(j, p, m->tables);
+	pl_page_locks_json(m->locks, p, m->tables, j);
 	pl_json_key_u64(j, "sources_left_out", p->meta.sources_left_out);
 	write_pruned(j, m->nodes);
 	write_filter(j, m->o);

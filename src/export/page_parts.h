@@ -4,6 +4,8 @@
 #define PL_PAGE_PARTS_H
 
 #include "export.h"
+#include "json.h"
+#include "map.h"
 #include "page_columns.h"
 #include "row_index.h"
 
@@ -95,6 +97,36 @@ void pl_page_callees_deinit(struct pl_page_callees *c);
 struct plumb_error *pl_page_tree_write(const struct plumb_profile *p, const struct pl_page_nodes *n,
 				       const struct pl_page_tables *t, FILE *out, uint32_t **ret) PLUMB_MUST_CHECK;
 
+/* ---- page_locks.c: for which locks threads waited, and who held them ---- */
+
+struct pl_page_lock {
+	uint32_t process;
+	uint64_t object;
+	bool recursive;
+};
+struct pl_page_lock_state {
+	uint32_t lock; /* of these */
+	uint8_t holder;
+	uint64_t tid;
+	uint32_t name;	   /* string id of the profile, of the thread */
+	uint32_t function; /* 1 + the one of the profile that was inside `with` of the lock; 0: not known */
+};
+struct pl_page_locks {
+	struct pl_map by_lock, by_holding, by_state;
+	PL_VEC(struct pl_page_lock) locks;
+	PL_VEC(struct pl_page_lock_state) states;
+};
+/* Numbers of lock states: of a lock that is not known, else this + a row of the states. */
+#define PL_PAGE_LOCK_UNKNOWN 1u
+#define PL_PAGE_LOCK_FIRST   2u
+/** The number of lock state @p state of the profile, that a thread of @p process waited in. */
+struct plumb_error *pl_page_locks_number(struct pl_page_locks *l, const struct plumb_profile *p, uint32_t process,
+					 uint32_t state, uint32_t *ret) PLUMB_MUST_CHECK;
+/** "locks" and "lock_states", if there are any. */
+void pl_page_locks_json(const struct pl_page_locks *l, const struct plumb_profile *p, const struct pl_page_tables *t,
+			struct pl_json *j);
+void pl_page_locks_deinit(struct pl_page_locks *l);
+
 /* ---- page_cells.c: samples of a node ---- */
 
 struct pl_page_cell {
@@ -102,6 +134,7 @@ struct pl_page_cell {
 	uint16_t what; /* state << 2 | quality */
 	uint16_t bin;
 	uint32_t held_by; /* where it waited for the GIL: 1 not seen, else 2 + function of the page; else 0 */
+	uint32_t lock;	  /* where it waited for a lock: of pl_page_locks_number; else 0 */
 	uint64_t samples, weight_ns;
 };
 struct pl_page_cells {
@@ -143,6 +176,7 @@ struct pl_page_meta {
 	const struct pl_export_options *o;
 	const struct pl_page_nodes *nodes;
 	const struct pl_page_tables *tables;
+	const struct pl_page_locks *locks;
 	const pl_thread_rows *threads;
 	uint64_t bin_ns;
 	uint32_t bins;

@@ -18,6 +18,7 @@ struct writer {
 	FILE *out;
 	struct pl_page_nodes nodes;
 	struct pl_page_tables tables;
+	struct pl_page_locks locks;
 	uint32_t *line_of; /* stack -> 1 + L node */
 	pl_thread_rows threads;
 	uint32_t *thread_of; /* of the profile -> row */
@@ -71,6 +72,15 @@ static uint32_t holder_of(const struct writer *w, uint32_t held_by)
 	return function == PL_PAGE_NONE ? held_by != 0 : 2 + function;
 }
 
+/* It is told where its share has an interval, as `lock_blame` of JSON is. */
+static struct plumb_error *lock_of(struct writer *w, const struct pl_sample *s, uint32_t *ret)
+{
+	*ret = 0;
+	if (!s->lock || !pl_profile_is_timed(w->p))
+		return NULL;
+	return pl_page_locks_number(&w->locks, w->p, w->p->threads[s->thread].process, s->lock - 1, ret);
+}
+
 static struct plumb_error *add_sample(void *ctx, const struct pl_sample *s)
 {
 	struct writer *w = ctx;
@@ -83,8 +93,10 @@ static struct plumb_error *add_sample(void *ctx, const struct pl_sample *s)
 				    .held_by = holder_of(w, s->held_by),
 				    .samples = samples,
 				    .weight_ns = s->weight_ns};
-	struct plumb_error *err = pl_page_cells_add(&w->cells, cell);
+	struct plumb_error *err = lock_of(w, s, &cell.lock);
 
+	if (!err)
+		err = pl_page_cells_add(&w->cells, cell);
 	w->bins = at >= w->bins ? at + 1 : w->bins;
 	return err ? err : pl_page_strip_add(&w->strip, cell.thread, at, s->state, samples);
 }
@@ -105,6 +117,7 @@ static struct plumb_error *write_meta(struct writer *w)
 	struct pl_page_meta m = {.o = w->o,
 				 .nodes = &w->nodes,
 				 .tables = &w->tables,
+				 .locks = &w->locks,
 				 .threads = &w->threads,
 				 .bin_ns = w->bin_ns,
 				 .bins = w->bins};
@@ -150,6 +163,7 @@ struct plumb_error *pl_page_data_write(const struct plumb_profile *p, const stru
 
 	pl_page_nodes_deinit(&w.nodes);
 	pl_page_tables_deinit(&w.tables);
+	pl_page_locks_deinit(&w.locks);
 	pl_page_cells_deinit(&w.cells);
 	pl_page_strip_deinit(&w.strip);
 	pl_vec_deinit(&w.threads);

@@ -163,11 +163,13 @@ class Page:
         threads, whats, bins, samples = r.column(count), r.column(count), r.deltas(count), r.column(count)
         more = r.signed(count) if flags & 1 else [0] * count
         self.held_by = r.column(count) if flags & 2 else [0] * count
+        self.lock = r.column(count) if flags & 4 else [0] * count
         period = self.meta["period_ns"]
         self.cells = [(n, t, w >> 2, w & 3, b, s, (s * period + m) & MASK) for n, t, w, b, s, m in zip(nodes, threads, whats, bins, samples, more)]
-        keys = [(*cell[:5], holder) for cell, holder in zip(self.cells, self.held_by)]
+        keys = [(*cell[:5], holder, lock) for cell, holder, lock in zip(self.cells, self.held_by, self.lock)]
         assert all(a < b for a, b in zip(keys, keys[1:]))
         assert all(holder < 2 + len(self.functions) and (not holder or what >> 2 & STATES["wants_gil"]) for holder, what in zip(self.held_by, whats))
+        assert all(lock < 2 + len(self.meta.get("lock_states", ())) for lock in self.lock)
         r.end()
 
     def read_strip(self, r):
@@ -221,6 +223,20 @@ class Page:
             sums[key][0] += cell[5]
             sums[key][1] += cell[6]
         return {key: tuple(both) for key, both in sums.items()}
+
+    def lock_blame(self):
+        """{(pid, id, type): {who held it, (tid, thread, name), None where it was passed on, "" where it is not known: (samples, weight)}}
+        of those that waited for a lock; whoever does is not idle."""
+        found = collections.defaultdict(lambda: collections.defaultdict(lambda: (0, 0)))
+        for cell, number in zip(self.cells, self.lock):
+            if number < 2:
+                continue
+            state = self.meta["lock_states"][number - 2]
+            lock = self.meta["locks"][state["lock"]]
+            who = {"passed_on": None, "unknown": ""}.get(state["holder"], (state.get("tid"), state.get("thread"), state.get("name")))
+            held = found[lock["pid"], lock["id"], lock["type"]]
+            held[who] = held[who][0] + cell[5], held[who][1] + cell[6]
+        return {lock: dict(held) for lock, held in found.items()}
 
     def totals(self, cells):
         found = {"samples": {"total": sum(c[5] for c in cells), "weight_ns": sum(c[6] for c in cells)},

@@ -10,6 +10,7 @@ import pytest
 from harness.figures import make
 from harness.page import STATES, Page, blocks, page_is_built  # noqa: F401 - a fixture
 from harness.plumb import TOP
+from harness.target import wait_asleep
 
 KINDS = ["python", "native", "kernel", "task", "marker"]
 OWN_FAILURE = 125
@@ -47,6 +48,18 @@ def blame_in(report):
     return {**found, None: (unseen["samples"], unseen["weight_ns"])} if unseen["samples"] else found
 
 
+def lock_blame_in(report):
+    """As the page has it: what a holder ran, and in which line it stood, is no part of it."""
+    found = {}
+    for lock in report.get("lock_blame", {"locks": ()})["locks"]:
+        held = collections.defaultdict(lambda: (0, 0))
+        parts = [((one["tid"], one["thread"], one.get("name")), one) for one in lock["holders"]]
+        for who, part in [*parts, (None, lock["passed_on"]), ("", lock["unknown"])]:
+            held[who] = held[who][0] + part["samples"], held[who][1] + part["weight_ns"]
+        found[lock["pid"], lock["id"], lock["type"]] = {who: both for who, both in held.items() if both[0]}
+    return found
+
+
 def stacks_of(page, cells):
     names = [(f["name"], f["file"], f["line"]) for f in page.functions]
     return collections.Counter((thread, tuple((names[f], *place) for f, *place in frames), *figures)
@@ -72,6 +85,7 @@ def same(page, report, keep=False):
     assert keep or page.meta["findings"] == report["findings"]  # of what the page begins with
     assert functions_of(page, cells) == functions_in(report)
     assert page.blame(keep) == blame_in(report)
+    assert page.lock_blame() == lock_blame_in(report)
     assert stacks_of(page, cells) == stacks_in(report)
     per_thread = collections.Counter()
     for _, thread, _, _, _, samples, _ in page.cells:
@@ -100,6 +114,17 @@ def test_a_real_recording_has_the_figures_of_the_report(plumb, real):
     same(page, report_of(plumb, real))
     assert not page.meta["untimed"] and page.meta["bins"] > 100
     assert page.meta["batch_ns"] % page.meta["bin_ns"] == 0 and page.shift == 0
+
+
+def test_who_held_the_lock_is_what_the_report_says(plumb, target, ordinary_python):
+    with target(ordinary_python, "locks.py", "--case", "crowd") as program:
+        wait_asleep(program.pid)
+        held = lambda profile: sum(len(lock["holders"]) for lock in profile.json.get("lock_blame", {"locks": ()})["locks"])  # noqa: E731
+        _, recording = plumb.try_sampling(held, program.pid)
+    page, _ = written(plumb, recording)
+    report = report_of(plumb, recording)
+    assert any(isinstance(who, tuple) for lock in page.lock_blame().values() for who in lock)
+    same(page, report)
 
 
 FILTERS = [["--time", "1..1.5"], ["--threads", "MainThread"], ["--process", "4100"], ["--state", "on-cpu,wants-gil"], ["--kind", "python,marker"],

@@ -36,6 +36,8 @@ export interface PlainSample {
 	readonly weightNs?: number;
 	/** Waiting for the GIL: the function that held it, "" if none was seen. */
 	readonly heldBy?: string;
+	/** Waiting for a lock: -1 it is not known, else a row of meta.lock_states. */
+	readonly lock?: number;
 }
 
 export interface PlainProfile {
@@ -303,15 +305,20 @@ interface Cell {
 	samples: number;
 	weight: number;
 	heldBy: number;
+	lock: number;
 }
 
 function cellsOf(cells: Map<string, Cell>, shift: number, period: number): Out {
 	const all = [...cells.values()].sort(
-		(a, b) => a.node - b.node || a.thread - b.thread || a.state - b.state || a.bin - b.bin || a.heldBy - b.heldBy,
+		(a, b) =>
+			a.node - b.node || a.thread - b.thread || a.state - b.state || a.bin - b.bin || a.heldBy - b.heldBy ||
+			a.lock - b.lock,
 	);
 	const weighted = all.some((c) => c.weight !== c.samples * period);
 	const held = all.some((c) => c.heldBy > 0);
-	const out = new Out().varint(shift).varint((weighted ? 1 : 0) | (held ? 2 : 0)).varint(all.length);
+	const locked = all.some((c) => c.lock > 0);
+	const flags = (weighted ? 1 : 0) | (held ? 2 : 0) | (locked ? 4 : 0);
+	const out = new Out().varint(shift).varint(flags).varint(all.length);
 	out.column(all.map((c, i) => c.node - (i ? all[i - 1]!.node : 0)));
 	out.column(all.map((c) => c.thread));
 	out.column(all.map((c) => c.state));
@@ -319,6 +326,7 @@ function cellsOf(cells: Map<string, Cell>, shift: number, period: number): Out {
 	out.column(all.map((c) => c.samples));
 	if (weighted) for (const c of all) out.svarint(c.weight - c.samples * period);
 	if (held) out.column(all.map((c) => c.heldBy));
+	if (locked) out.column(all.map((c) => c.lock));
 	return out;
 }
 
@@ -408,8 +416,10 @@ export function encodeProfile(plain: PlainProfile): Uint8Array {
 		const bin = Math.floor((s.timeNs ?? 0) / m.bin_ns / 2 ** shift);
 		const holder = laid.functions.items.findIndex((f) => f.name === s.heldBy);
 		const heldBy = s.heldBy === undefined ? 0 : s.heldBy === "" ? 1 : 2 + holder;
-		const key = [node, s.thread ?? 0, state, bin, heldBy].join();
-		const cell = cells.get(key) ?? { node, thread: s.thread ?? 0, state, bin, heldBy, samples: 0, weight: 0 };
+		const lock = s.lock === undefined ? 0 : s.lock + 2;
+		const thread = s.thread ?? 0;
+		const key = [node, thread, state, bin, heldBy, lock].join();
+		const cell = cells.get(key) ?? { node, thread, state, bin, heldBy, lock, samples: 0, weight: 0 };
 		cell.samples += s.samples ?? 1;
 		cell.weight += s.weightNs ?? (s.samples ?? 1) * m.period_ns;
 		cells.set(key, cell);

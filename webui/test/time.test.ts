@@ -132,7 +132,7 @@ test("cells of any order and many bins come in the order of time", () => {
 	const column = (most: number) => Uint32Array.from({ length: count }, () => Math.floor(next() * most));
 	const cells = {
 		count, thread: column(7), bin: column(1e6), place: new Int32Array(count), state: new Uint16Array(count),
-		samples: new Float64Array(count), weight: null, heldBy: null, binNs: 1, bins: 1e6,
+		samples: new Float64Array(count), weight: null, heldBy: null, lock: null, binNs: 1, bins: 1e6,
 	};
 	const { start, cell } = momentsOf(cells, 7);
 	assert.equal(new Set(cell).size, count);

@@ -209,7 +209,8 @@ function decodeCells(b: Bytes, tree: BaseTree, functions: FunctionTable, meta: M
 	const samples = amounts(b, count);
 	const weight = flags & 1 ? samples.map((n) => n * meta.period_ns + svarint(b)) : null;
 	const heldBy = flags & 2 ? column(b, count, functions.count + 1) : null;
-	return { count, place, thread, state, bin, samples, weight, heldBy, binNs: meta.bin_ns * 2 ** shift, bins };
+	const lock = flags & 4 ? column(b, count, (meta.lock_states ?? []).length + 1) : null;
+	return { count, place, thread, state, bin, samples, weight, heldBy, lock, binNs: meta.bin_ns * 2 ** shift, bins };
 }
 
 function decodeStrip(b: Bytes | undefined, meta: Meta): Strip {

@@ -35,6 +35,22 @@ function checkWaits(waits: unknown): void {
 	must(waits === undefined || (isObject(waits) && holds(waits) && all(waits["roots"], whole)), "waits");
 }
 
+function checkLocks({ locks, lock_states: states }: Loose): void {
+	const isText = (v: unknown): boolean => typeof v === "string";
+	const isLock = (v: unknown): boolean => isObject(v) && isAmount(v["pid"]) && isText(v["id"]) && isText(v["type"]);
+	const isKnown = (v: unknown): boolean => Number.isInteger(v) && (v as number) >= 0;
+	const isState = (v: unknown): boolean => {
+		if (!isObject(v) || !isKnown(v["lock"]) || (v["lock"] as number) >= (locks as unknown[]).length) return false;
+		const { name, file, line, thread, function: fn } = v;
+		if (thread !== undefined && !isText(thread)) return false;
+		return name === undefined || (isText(name) && isText(file) && isAmount(line) && (fn === null || isKnown(fn)));
+	};
+
+	must(locks === undefined || (Array.isArray(locks) && locks.every(isLock)), "locks");
+	const fit = Array.isArray(locks) && Array.isArray(states) && states.every(isState);
+	must(states === undefined || fit, "lock_states");
+}
+
 function checkTags(tags: unknown): void {
 	const isText = (v: unknown): boolean => typeof v === "string";
 	const isLabel = (v: unknown): boolean => isObject(v) && isText(v["name"]) && isText(v["value"]);
@@ -53,6 +69,7 @@ export function decodeMeta(bytes: Uint8Array): Meta {
 	must(Array.isArray(meta["categories"]) && meta["categories"].every(isObject), "categories");
 	checkThreads(meta);
 	checkWaits(meta["waits"]);
+	checkLocks(meta);
 	checkTags(meta["tags"]);
 	return meta as unknown as Meta;
 }

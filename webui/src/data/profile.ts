@@ -27,6 +27,26 @@ export interface Waits {
 	readonly roots: readonly WaitRoot[];
 }
 
+export interface Lock {
+	readonly pid: number;
+	readonly id: string;
+	readonly type: string;
+}
+
+/** What a sample that waited for a lock saw of it. */
+export interface LockState {
+	/** Index into `locks`. */
+	readonly lock: number;
+	readonly holder: "unknown" | "passed_on" | "held";
+	readonly thread?: string;
+	/** Where the holder stood inside `with` of the lock, if that is known: a row of the function table if it has one,
+	 * and its name. */
+	readonly function?: number | null;
+	readonly name?: string;
+	readonly file?: string;
+	readonly line?: number;
+}
+
 export interface Meta {
 	readonly schema: string;
 	readonly made_by: string;
@@ -50,6 +70,9 @@ export interface Meta {
 	readonly warnings?: readonly string[];
 	/** Where tasks were looked at, and some waited. */
 	readonly waits?: Waits;
+	/** Where threads waited for locks. */
+	readonly locks?: readonly Lock[];
+	readonly lock_states?: readonly LockState[];
 	/** Nothing is known of when its samples were: there is no timeline. */
 	readonly untimed: boolean;
 	/** Pauses between recordings that were added up, which are not in the timeline. */
@@ -239,6 +262,9 @@ export interface Cells {
 	/** Of samples that waited for the GIL: 1 if nobody was seen to hold it, else 2 + the function that did; else 0.
 	 * Null: nobody waited for it. */
 	readonly heldBy: Int32Array | null;
+	/** Of samples that waited for a lock: 1 if it is not known, else 2 + a row of meta.lock_states; else 0. Null:
+	 * nobody waited for one. */
+	readonly lock: Int32Array | null;
 	readonly binNs: number;
 	readonly bins: number;
 }

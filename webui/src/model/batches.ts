@@ -59,12 +59,15 @@ export function batchingOf(profile: Profile, sieve: Sieve, shape: Shape): Batchi
 	return { first, length, count: Math.ceil(beyond / length) };
 }
 
-/** What is asked for: a set of rows for each place of the profile, for each `state << 2 | quality`, or for each
- * `heldBy` (then only samples that waited for the GIL are all). */
+/** Of a set of rows for a cell: it is one of those that count. */
+export const counts = 1 << 31;
+
+/** What is asked for: a set of rows for each place of the profile, for each `state << 2 | quality`, or for each cell
+ * (then only those with `counts` are all). */
 export type Rows =
 	| { readonly byPlace: Uint32Array }
 	| { readonly byState: Uint32Array }
-	| { readonly byHolder: Uint32Array };
+	| { readonly byCell: Int32Array };
 
 /** Which cells, and in which batches. */
 export interface Selected {
@@ -74,10 +77,22 @@ export interface Selected {
 	readonly batching: Batching;
 }
 
+/** Whether a cell passes the sieve and is in the shape. */
+export function passing({ profile, sieve, shape }: Selected): (cell: number) => boolean {
+	const { place, thread, state, bin } = profile.cells;
+	const { nodeOf, out, keepsFrameless } = shape;
+	return (cell) => {
+		const inside = bin[cell]! >= sieve.fromBin && bin[cell]! < sieve.toBin;
+		if (!sieve.threads[thread[cell]!] || !sieve.states[state[cell]!] || inside === sieve.outside) return false;
+		const l = place[cell]!;
+		return l < 0 ? keepsFrameless : nodeOf[l] !== -1 && !out?.[l];
+	};
+}
+
 /** Add up the cells that pass the sieve and are in the shape. */
 export function batchesOf(selected: Selected, unit: Unit, count: number, rows: Rows): Batches {
 	const { profile, sieve, shape, batching } = selected;
-	const { place, thread, state, bin, samples, weight, heldBy } = profile.cells;
+	const { place, thread, state, bin, samples, weight } = profile.cells;
 	const { nodeOf, out, keepsFrameless } = shape;
 	const { threads, states, fromBin, toBin, outside } = sieve;
 	const { first, length, count: batches } = batching;
@@ -87,21 +102,21 @@ export function batchesOf(selected: Selected, unit: Unit, count: number, rows: R
 	const rowSamples = new Float64Array(count);
 	const ofPlace = "byPlace" in rows ? rows.byPlace : null;
 	const ofState = "byState" in rows ? rows.byState : null;
-	const ofHolder = "byHolder" in rows ? rows.byHolder : null;
+	const ofCell = "byCell" in rows ? rows.byCell : null;
 	let sampled = 0;
 	for (let i = 0; i < place.length; i++) {
+		if (ofCell && !ofCell[i]) continue;
 		const at = bin[i]!;
 		const inside = at >= fromBin && at < toBin;
 		if (!threads[thread[i]!] || !states[state[i]!] || inside === outside) continue;
 		const l = place[i]!;
 		if (l < 0 ? !keepsFrameless : nodeOf[l] === -1 || out?.[l]) continue;
-		if (ofHolder && !heldBy?.[i]) continue;
 		const b = Math.floor((at - first) / length);
 		all[b]! += amount[i]!;
 		sampled += samples[i]!;
 		let set = l < 0 || !ofPlace ? 0 : ofPlace[l]!;
 		if (ofState) set = ofState[state[i]!]!;
-		if (ofHolder) set = ofHolder[heldBy![i]!]!;
+		if (ofCell) set = ofCell[i]! & ~counts;
 		for (; set; set &= set - 1) {
 			const row = 31 - Math.clz32(set & -set);
 			hits[row]![b]! += amount[i]!;

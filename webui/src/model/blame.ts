@@ -2,7 +2,7 @@
 // Who held the GIL while threads waited for it: of the samples that pass and waited, by the function that held it,
 // which may pass or not. Shares are of the time that was waited. Layer model; pure.
 import type { Profile } from "../data/profile";
-import { batchesOf, halfWidths, type Selected } from "./batches";
+import { batchesOf, counts, halfWidths, type Selected } from "./batches";
 import type { Figure } from "./figures";
 
 export interface Holder {
@@ -28,7 +28,7 @@ const rowsAtOnce = 30;
 /** More functions than these, the heaviest of all, nobody reads. */
 const mostHolders = 300;
 
-function weightOf({ cells, meta }: Profile, cell: number): number {
+export function weightOf({ cells, meta }: Profile, cell: number): number {
 	return cells.weight ? cells.weight[cell]! : cells.samples[cell]! * meta.period_ns;
 }
 
@@ -40,7 +40,7 @@ function holderKeys(profile: Profile, heldBy: Int32Array): number[] {
 	return keys.sort((a, b) => sums[b]! - sums[a]! || a - b).slice(0, mostHolders);
 }
 
-interface Found {
+export interface Found {
 	readonly samples: number;
 	readonly waitedNs: number;
 	readonly figures: readonly Figure[];
@@ -50,13 +50,10 @@ function sum(values: Float64Array): number {
 	return values.reduce((total, n) => total + n, 0);
 }
 
-function find(selected: Selected, keys: readonly number[]): Found {
+/** Rows of the cells that count (batches.ts), as shares of them. */
+export function figuresOf(selected: Selected, byCell: Int32Array, rows: number): Found {
 	const { profile } = selected;
-	const byHolder = new Uint32Array(firstKey + profile.functions.count);
-	keys.forEach((key, row) => {
-		byHolder[key] = 1 << row;
-	});
-	const batches = batchesOf(selected, "time", keys.length, { byHolder });
+	const batches = batchesOf(selected, "time", rows, { byCell });
 	const widths = halfWidths(batches);
 	const scale = profile.cells.weight ? 1 : profile.meta.period_ns;
 	const waitedNs = sum(batches.all) * scale;
@@ -68,17 +65,26 @@ function find(selected: Selected, keys: readonly number[]): Found {
 	return { samples: batches.samples, waitedNs, figures };
 }
 
+function find(selected: Selected, heldBy: Int32Array, keys: readonly number[]): Found {
+	const bits = new Int32Array(firstKey + selected.profile.functions.count).fill(counts);
+	bits[0] = 0;
+	keys.forEach((key, row) => {
+		bits[key]! |= 1 << row;
+	});
+	return figuresOf(selected, heldBy.map((key) => bits[key]!), keys.length);
+}
+
 /** Null: nothing that passes waited for it, or it is not known. */
 export function blameOf(selected: Selected): Blame | null {
 	const { heldBy } = selected.profile.cells;
 	if (!heldBy) return null;
-	const { samples, waitedNs, figures: [unseen] } = find(selected, [unseenKey]);
+	const { samples, waitedNs, figures: [unseen] } = find(selected, heldBy, [unseenKey]);
 	if (samples === 0) return null;
 	const keys = holderKeys(selected.profile, heldBy);
 	const holders: Holder[] = [];
 	for (let i = 0; i < keys.length; i += rowsAtOnce) {
 		const some = keys.slice(i, i + rowsAtOnce);
-		find(selected, some).figures.forEach((held, k) => {
+		find(selected, heldBy, some).figures.forEach((held, k) => {
 			if (held.samples > 0) holders.push({ fn: some[k]! - firstKey, held });
 		});
 	}

@@ -9,6 +9,7 @@ import {
 	batchesOf, batchingOf, halfWidths, maxRows, nodeBits, rowBits, type Rows, type Selected,
 } from "../model/batches";
 import { type Blame, blameOf } from "../model/blame";
+import { type LockBlame, lockBlameOf } from "../model/locks";
 import { differences, type Side } from "../model/differences";
 import {
 	type Filter, type PlaceValues, placeValues, restOf, type Sieve, sieveOf, statesWith, type Unit, valuesByClass,
@@ -77,6 +78,8 @@ export interface Shown {
 	statistics(): Statistics;
 	/** Who held the GIL while what passes waited for it. */
 	blame(): Blame | null;
+	/** For which locks it waited, and who held them. */
+	lockBlame(): LockBlame | null;
 	sourceFiles(): readonly FileFigures[];
 	sourceLines(file: number): FileLines;
 	strip(fromNs: number, toNs: number, columns: number): StripColumns;
@@ -429,9 +432,22 @@ function* aheadOf(p: Pipeline, fn: number): Steps<void> {
 	callees(p, fn);
 }
 
+/** What passes where threads are not left out for being idle. */
+function withIdle({ profile, state: { filter }, keep }: Pipeline): Sieve {
+	const { processes, threads, time, states, idle } = filter;
+	const parts = [profile, processes, threads, time?.[0], time?.[1], states, idle];
+	return keep("with idle", parts, () => sieveOf(profile, idle === "hide" ? { ...filter, idle: "keep" } : filter));
+}
+
+/** Who waits for a lock is not idle, however little it ran. */
+function lockBlame(p: Pipeline): LockBlame | null {
+	const [from, passes] = [selected(p), withIdle(p)];
+	return p.keep("lock blame", [from, passes], () => lockBlameOf({ ...from, sieve: passes }));
+}
+
 function collapsed(p: Pipeline): string {
-	const { filter, transforms, by } = p.state;
-	const passes = sieveOf(p.profile, filter.idle === "hide" ? { ...filter, idle: "keep" } : filter);
+	const { transforms, by } = p.state;
+	const passes = withIdle(p);
 	const whole = !passes.range && !selects(p.state);
 	return folded(p.profile, passes, shape(p, by, false), whole && transforms.length === 0);
 }
@@ -495,6 +511,7 @@ function shownOf(p: Pipeline): Shown {
 		search: () => search(p),
 		statistics: () => statistics(p),
 		blame: () => keep("blame", [selected(p)], () => blameOf(selected(p))),
+		lockBlame: () => lockBlame(p),
 		sourceFiles: () => sourceFiles(p),
 		sourceLines: (file) => sourceLines(p, file),
 		strip: (fromNs, toNs, columns) => stripColumns(profile, sieve(p).threads, fromNs, toNs, columns),

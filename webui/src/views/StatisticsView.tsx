@@ -8,6 +8,7 @@ import { doings, losses, states } from "../data/words";
 import { count, percent, rate, sharePm, time } from "../model/numbers";
 import type { StateName, Statistics } from "../model/statistics";
 import { BlameTable } from "./BlameTable";
+import { LockTable } from "./LockTable";
 import type { Page } from "./page";
 import { ProcessTable, ThreadTable } from "./StatisticsTables";
 import { capital } from "./text";
@@ -133,6 +134,7 @@ export function StatisticsView({ page }: { page: Page }): JSX.Element {
 			</div>
 			<SpreadNote page={page} />
 			<BlameTable page={page} />
+			<LockTable page={page} />
 			<WaitsTable page={page} />
 			<ThreadTable page={page} statistics={statistics} />
 			<ProcessTable page={page} statistics={statistics} />
