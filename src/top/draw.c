@@ -170,7 +170,7 @@ static void draw_help(const struct ui *ui, int rows, int width)
 		"/ n            search, next",
 		"< >            functions: sort by self or total, of 5 s or of all",
 		"c              samples: all, on CPU, waiting, with the GIL, wanting it",
-		"a N            trees: own code, all code; native frames on, off",
+		"a N            functions, trees: own code, all code; native frames on, off",
 		"t m F T        only a thread, a module, functions like a regex, a label",
 		"+ -            rate up, down",
 		"p              pause the screen, and go on; sampling goes on",

@@ -132,6 +132,14 @@ static void change_states(struct ui *ui)
 	ui->look_again = true;
 }
 
+/* Functions are all at first, trees the program's own. */
+static void turn_own(struct ui *ui)
+{
+	bool *turned = ui->view == VIEW_FUNCTIONS ? &ui->choice.own_functions : &ui->choice.all_code;
+
+	*turned = !*turned;
+}
+
 static void turn_native(struct ui *ui)
 {
 	const struct top_options *o = ui->feed->o;
@@ -244,7 +252,7 @@ static void act(struct ui *ui, int key)
 		change_states(ui);
 		break;
 	case 'a':
-		ui->choice.all_code = !ui->choice.all_code;
+		turn_own(ui);
 		break;
 	case 't':
 		ui_ask(ui, PROMPT_THREAD);

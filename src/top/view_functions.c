@@ -6,11 +6,13 @@
 static const struct column columns[TABLE_COLUMNS] = {
 	{"5 s %", 5, 0}, {"self %", 6, 0}, {"95 %", 6, 60}, {"total %", 7, 50}};
 
-static const char *const titles[ORDERS] = {
-	[ORDER_SELF_NOW] = "function, by self, last 5 s",
-	[ORDER_SELF] = "function, by self, since the start",
-	[ORDER_TOTAL_NOW] = "function, by total, last 5 s (5 s: total)",
-	[ORDER_TOTAL] = "function, by total, since the start (5 s: total)",
+static const char *const titles[ORDERS][2] = {
+	[ORDER_SELF_NOW] = {"function, by self, last 5 s", "own function, by self, last 5 s"},
+	[ORDER_SELF] = {"function, by self, since the start", "own function, by self, since the start"},
+	[ORDER_TOTAL_NOW] = {"function, by total, last 5 s (5 s: total)",
+			     "own function, by total, last 5 s (5 s: total)"},
+	[ORDER_TOTAL] = {"function, by total, since the start (5 s: total)",
+			 "own function, by total, since the start (5 s: total)"},
 };
 
 static double weight_of(enum order order, const struct plumb_view_function *now, const struct plumb_view_function *all)
@@ -51,12 +53,14 @@ struct plumb_error *view_functions(struct table *t, const struct choice *c, cons
 	struct plumb_view_function all = {.size = sizeof all};
 
 	t->columns = columns;
-	t->title = titles[c->order];
+	t->title = titles[c->order][c->own_functions];
 	table_clear(t);
 	for (size_t i = 0; plumb_view_function_at(l->all, i, &all); i++) {
 		struct plumb_view_function now = {.size = sizeof now};
-		struct row *r = table_add(t);
 
+		if (all.library && c->own_functions)
+			continue;
+		struct row *r = table_add(t);
 		if (!r)
 			break;
 		if (l->recent)

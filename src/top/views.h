@@ -40,7 +40,8 @@ struct choice {
 	const struct written *written;
 	char output_title[128]; /* the file that it is in, and how long that is */
 	enum order order;
-	bool all_code; /* trees: also that of libraries */
+	bool own_functions; /* functions: none of libraries */
+	bool all_code;	    /* trees: also that of libraries */
 	struct shut shut;
 	uint64_t zoom;			     /* the flame graph: the row that is as wide as the screen; 0: all */
 	struct plumb_view_function function; /* whose lines are shown; qualname NULL: none */

@@ -629,6 +629,26 @@ def test_both_shares_are_of_the_same_threads(plumb, any_python, top):
             program.kill()
 
 
+def test_functions_of_own_code(plumb, any_python, top):
+    """`a` leaves out those of libraries, and shows them again; the tree, which has its own choice, is as before."""
+    code = "import threading\ndef works(): threading.Event().wait()\nprint('ready', flush=True)\nworks()"
+    with subprocess.Popen([*any_python.command, "-c", code], stdout=subprocess.PIPE) as program:
+        try:
+            program.stdout.readline()
+            with Emulator([plumb.binary, "top", str(program.pid)], directory=plumb.directory) as t:
+                t.see(r"threading\.py:\d+$")
+                t.type("a")
+                t.see("  own function, by self, last 5 s$")
+                t.until(lambda: " works " in t.shown and "threading.py" not in t.shown, "own code alone")
+                t.type("2")
+                t.see("calls, own code")
+                t.type("1a")
+                t.see(r"threading\.py:\d+$")
+                close(t)
+        finally:
+            program.kill()
+
+
 def test_native_frames_come_and_go(plumb, ordinary_python, top, tmp_path):
     code = "import time\ndef f(): time.sleep(1000)\nprint('ready', flush=True)\nf()"
     with subprocess.Popen([*ordinary_python.command, "-c", code], stdout=subprocess.PIPE) as program:
