@@ -177,7 +177,7 @@ static void draw_help(const struct ui *ui, int rows, int width)
 		"[ ] { }        pause, and go back or on by a second, by ten",
 		"f d            keep a stretch of time: f at both ends; d: what changed",
 		"s o            save all as a recording; open it as a page",
-		"y e            show file and line; open $EDITOR there",
+		"y e            show file and line, and copy them; open $EDITOR there",
 		"q, Ctrl-C      quit; q goes back to the list that it came from",
 		"5 s: the last five seconds; the others: since the start. 95 %: half the",
 		"width of the interval in which a share is. Any key goes back.",

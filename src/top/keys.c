@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cell_text.h"
 #include "editor.h"
 #include "flame.h"
 #include "move.h"
@@ -92,14 +93,22 @@ static void save(struct ui *ui)
 		ui_tell(ui, ui->feed->session ? "saved %s" : "it is %s already", name);
 }
 
-static void tell_place(struct ui *ui)
+/* Whoever pastes it into a shell is as safe as the screen is; what is too long to be shown is not copied. */
+static void copy_place(struct ui *ui)
 {
 	const struct row *r = table_chosen(table_of(ui));
+	char place[sizeof ui->message] = "", text[4 * sizeof place]; /* a byte becomes "\xff" */
+	int len = 0;
 
 	if (ui->view == VIEW_LINES && r && ui->choice.file)
-		ui_tell(ui, "%s:%s", ui->choice.file, r->figures[3]);
+		len = snprintf(place, sizeof place, "%s:%s", ui->choice.file, r->figures[3]);
 	else if (r && r->has_function && !r->function.bare)
-		ui_tell(ui, "%s:%" PRIu32, r->function.file, r->function.firstline);
+		len = snprintf(place, sizeof place, "%s:%" PRIu32, r->function.file, r->function.firstline);
+	ui_tell(ui, "%s", place);
+	if (len < 1 || (size_t)len >= sizeof place)
+		return;
+	cell_fit(place, ui->feed->o->unicode, sizeof text, false, text, sizeof text);
+	terminal_copy(text);
 }
 
 static void edit(struct ui *ui)
@@ -231,7 +240,7 @@ static void act(struct ui *ui, int key)
 		save(ui);
 		break;
 	case 'y':
-		tell_place(ui);
+		copy_place(ui);
 		break;
 	case 'e':
 		edit(ui);

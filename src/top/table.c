@@ -14,7 +14,9 @@
 #define PLUS_MINUS "\xc2\xb1"
 #define LINE_BYTES 4096
 #define NOTE_GAP   2
-#define TAIL_FROM  30 /* columns: both have some room */
+#define TAIL_FROM  30  /* columns: both have some room */
+#define OWNER_FROM 100 /* columns of the screen: there is room for its name, too */
+#define OWNER_NAME 16
 
 uint64_t table_key(uint64_t seed, const void *bytes, size_t len)
 {
@@ -117,7 +119,12 @@ void table_choose_line(struct table *t, int line)
 
 static bool row_has(const struct row *r, const char *text)
 {
-	return (r->name && strcasestr(r->name, text)) || (r->note && strcasestr(r->note, text)) ||
+	char owner[16] = "";
+
+	if (r->owner)
+		snprintf(owner, sizeof owner, "%d", r->owner);
+	return strstr(owner, text) || (r->owner_name && strcasestr(r->owner_name, text)) ||
+	       (r->name && strcasestr(r->name, text)) || (r->note && strcasestr(r->note, text)) ||
 	       strcasestr(r->tail, text);
 }
 
@@ -204,6 +211,20 @@ static void draw_name(const struct row *r, int at, int from, int room, bool unic
 	terminal_put(at, from + x + NOTE_GAP, TONE_FAINT, false, note);
 }
 
+/* "4242 app.py ", on a narrow screen "4242 ". Returns how wide it is. */
+static int draw_owner(const struct row *r, int at, int from, int width, bool unicode)
+{
+	char text[LINE_BYTES] = "", name[LINE_BYTES];
+	int columns = r->owner ? snprintf(text, sizeof text, "%d ", r->owner) : 0;
+
+	terminal_put(at, from, TONE_FAINT, false, text);
+	if (!r->owner_name || width < OWNER_FROM)
+		return columns;
+	int more = cell_fit(r->owner_name, unicode, OWNER_NAME, false, name, sizeof name);
+	terminal_put(at, from + columns, TONE_FAINT, false, name);
+	return columns + more + 1;
+}
+
 static void draw_row(const struct table *t, const struct row *r, int at, int width, bool unicode)
 {
 	char text[LINE_BYTES];
@@ -216,6 +237,7 @@ static void draw_row(const struct table *t, const struct row *r, int at, int wid
 	int sign = cell_fit(r->sign, unicode, width - x, false, text, sizeof text);
 	terminal_put(at, x, TONE_PLAIN, false, text);
 	x += sign;
+	x += draw_owner(r, at, x, width, unicode);
 	int tail = draw_tail(r, at, x, width, unicode);
 	draw_name(r, at, x, width - x - tail, unicode);
 }

@@ -14,10 +14,12 @@ struct row {
 	uint64_t key; /* what it is, in whichever frame */
 	char figures[TABLE_COLUMNS][16];
 	int indent;
-	const char *sign; /* before the name; safe */
-	const char *name; /* text of others; as long as the look lives. NULL: the tail stands in its place */
-	const char *note; /* behind the name, as it; NULL: none */
-	char tail[256];	  /* behind it: a place, or a strip; text of others, too */
+	const char *sign;	/* before the name; safe */
+	int owner;		/* before the name, too: the process, where there are several; 0: not told */
+	const char *owner_name; /* text of others; NULL: not known */
+	const char *name;	/* text of others; as long as the look lives. NULL: the tail stands in its place */
+	const char *note;	/* behind the name, as it; NULL: none */
+	char tail[256];		/* behind it: a place, or a strip; text of others, too */
 	enum tone tone;
 	double weight; /* to sort by */
 	double left;   /* of a flame graph: where it begins, as its weight a part of all */

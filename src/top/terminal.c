@@ -3,6 +3,7 @@
 #include "terminal.h"
 
 #include <curses.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "clipboard.h"
+
 #define ESCAPE_MS 25
 #define CTRL_Z	  26
+#define COPY_MAX  4096 /* bytes of what is written to copy something */
 
 static struct {
 	SCREEN *screen;
@@ -185,4 +189,29 @@ void terminal_mark(int row)
 void terminal_show(void)
 {
 	refresh();
+}
+
+static bool is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value;
+}
+
+/* ncurses has written all of its own by now: it does so when it shows something. */
+void terminal_copy(const char *text)
+{
+	const char *name = getenv("TERM");
+	bool in_screen = is_set("STY") && !is_set("TMUX");
+	char sequence[COPY_MAX];
+
+	if (!name || !clipboard_sequence(text, name, in_screen, sequence, sizeof sequence))
+		return;
+	for (size_t at = 0, len = strlen(sequence); at < len;) {
+		ssize_t n = write(fileno(terminal.out), sequence + at, len - at);
+
+		if (n < 0 && errno != EINTR)
+			return;
+		at += n > 0 ? (size_t)n : 0;
+	}
 }

@@ -30,4 +30,7 @@ void terminal_put(int row, int column, enum tone tone, bool reversed, const char
 void terminal_mark(int row);
 void terminal_show(void);
 
+/** Put @p text, which is safe already, into its clipboard, if it has one and lets programs do so: it does not say. */
+void terminal_copy(const char *text);
+
 #endif

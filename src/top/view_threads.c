@@ -7,6 +7,7 @@
 
 #include "views.h"
 #include "cell_text.h"
+#include "owners.h"
 
 static const struct column columns[TABLE_COLUMNS] = {
 	{"CPU %", 5, 0}, {"GIL %", 5, 0}, {"want %", 6, 50}, {"thread", 8, 60}};
@@ -102,15 +103,32 @@ static void tell_waits(struct row *r, const struct waits *w)
 		r->note = told.waits;
 }
 
+static void tell_owner(struct row *r, const struct owners *o, int pid)
+{
+	if (!o->several)
+		return;
+	r->owner = pid;
+	r->owner_name = owners_name(o, pid);
+}
+
+static const char *title_of(const struct look *l, bool several)
+{
+	if (l->second)
+		return several ? "process, name (G: has the GIL), what it waits for   last minute"
+			       : "name (G: has the GIL), what it waits for   last minute";
+	return several ? "process, name (G: has the GIL most)" : "name (G: has the GIL most)";
+}
+
 struct plumb_error *view_threads(struct table *t, const struct choice *c, const struct look *l,
 				 const struct strips *strips, bool unicode)
 {
 	struct plumb_view_thread row = {.size = sizeof row};
 	uint64_t most = most_gil(l->second ? l->second : l->all);
 	struct places places = list_places(l->second);
+	struct owners owners = owners_of(l->all);
 
 	t->columns = columns;
-	t->title = l->second ? "name (G: has the GIL), what it waits for   last minute" : "name (G: has the GIL most)";
+	t->title = title_of(l, owners.several);
 	table_clear(t);
 	for (size_t i = 0; plumb_view_thread_at(l->all, i, &row); i++) {
 		struct plumb_view_thread now = {.size = sizeof now};
@@ -123,10 +141,12 @@ struct plumb_error *view_threads(struct table *t, const struct choice *c, const 
 		else if (!find(l->second, &places, &row, &now))
 			now.samples = now.on_cpu = now.has_gil = now.wants_gil = 0;
 		fill(r, &row, &now, most);
+		tell_owner(r, &owners, row.pid);
 		tell_waits(r, c->waits);
 		strips_text(strips, &row, STRIPS_SECONDS, unicode, r->tail, sizeof r->tail);
 	}
 	free(places.list);
+	owners_free(&owners);
 	table_sort(t);
 	table_ready(t);
 	return NULL;

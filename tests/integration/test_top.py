@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The live view, on a terminal that a library emulates, and as lines."""
+import base64
 import contextlib
 import curses
 import json
@@ -361,6 +362,25 @@ def test_a_list_to_choose_from(plumb, any_python, top, tmp_path):
         assert re.search(r"^%d  CPU \S+ s  .*phases\.py$" % program.pid, result.stdout, re.MULTILINE), result
 
 
+@pytest.mark.parametrize("term, sty, begin, end", [
+    ("xterm", "", b"\x1b]52;c;", b"\x07"), ("screen", "1.pts", b"\x1bP\x1b]52;c;", b"\x07\x1b\\"), ("linux", "", None, None)],
+    ids=["xterm", "screen", "linux"])
+def test_the_place_is_copied(plumb, any_python, top, tmp_path, term, sty, begin, end):
+    """As it is shown, so that nothing runs where it is pasted: the name has the end of a line in it. A console has no clipboard."""
+    folder = tmp_path / "end\nof line"
+    folder.mkdir()
+    with phases(any_python, folder) as program:
+        with Emulator([plumb.binary, "top", str(program.pid)], columns=300, environment={"TERM": term, "STY": sty, "TMUX": ""}) as t:
+            t.see(r" first ")
+            t.type("/first\ry")
+            place = str(folder / "phases.py").replace("\n", r"\n") + ":2"
+            t.see("^" + re.escape(place) + "$")
+            expected = begin and begin + base64.b64encode(place.encode()) + end
+            t.until(lambda: not expected or expected in t.raw, expected)
+            close(t)
+        assert expected or b"\x1b]" not in t.raw
+
+
 def test_the_editor(plumb, any_python, top, tmp_path):
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nprintf "%s|" "$@" > "${0}.told"\n')
@@ -519,6 +539,34 @@ for function in (holds, wants):
 print("ready", flush=True)
 theirs.recv(1)
 """
+
+
+FORKS = """import os, threading
+def waits(name):
+    thread = threading.Thread(target=threading.Event().wait, name=name)
+    thread.start()
+    return thread
+child = os.fork()
+thread = waits("theirs" if child else "ours")
+print("ready", flush=True)
+thread.join()
+"""
+
+
+def test_whose_threads_they_are(plumb, ordinary_python, top, tmp_path):
+    """Of several processes, by number, and by name where there is room."""
+    script = tmp_path / "forks.py"
+    script.write_text(FORKS)
+    with Emulator([plumb.binary, "top", "--", *map(str, ordinary_python.command), str(script)], columns=120, directory=plumb.directory) as t:
+        t.type("3")
+        child = t.see(r" (\d+) (?:forks\.py )?ours ")[1]
+        parent = t.see(r" (\d+) forks\.py theirs ")[1]
+        assert child != parent
+        t.see("thread  process, name ")
+        t.resized(40, 10)
+        t.see(r"^ *[\d.]+ +[\d.]+ +%s (MainThread|ours)" % child)
+        t.see(r"^ *[\d.]+ +[\d.]+ +%s (MainThread|theirs)" % parent)
+        t.end()
 
 
 def test_what_threads_wait_for(plumb, any_python, top, tmp_path):
