@@ -14,6 +14,7 @@
 #define PLUS_MINUS "\xc2\xb1"
 #define LINE_BYTES 4096
 #define NOTE_GAP   2
+#define BAR_GAP	   2
 #define TAIL_FROM  30  /* columns: both have some room */
 #define OWNER_FROM 100 /* columns of the screen: there is room for its name, too */
 #define OWNER_NAME 16
@@ -174,8 +175,10 @@ static int put_figures(const struct table *t, const struct row *r, int width, ch
 static void draw_heading(const struct table *t, int at, int width)
 {
 	char text[LINE_BYTES];
-	int len = put_figures(t, NULL, width, text, sizeof text);
+	int len = put_figures(t, NULL, width, text, sizeof text), cells = bars_cells(width);
 
+	for (int i = 0; t->bars && cells && i < TABLE_BARS; i++)
+		len += snprintf(text + len, sizeof text - (size_t)len, " %-*s", cells + BAR_GAP - 1, t->bars[i]);
 	snprintf(text + len, sizeof text - (size_t)len, " %s", t->title);
 	text[width < LINE_BYTES ? width : LINE_BYTES - 1] = '\0';
 	terminal_put(at, 0, TONE_FAINT, false, text);
@@ -225,6 +228,19 @@ static int draw_owner(const struct row *r, int at, int from, int width, bool uni
 	return columns + more + 1;
 }
 
+/* Returns how wide they are. */
+static int draw_bars(const struct table *t, const struct row *r, int at, int from, int width, bool unicode)
+{
+	int cells = t->bars ? bars_cells(width) : 0, x = from;
+	char text[LINE_BYTES];
+
+	for (int i = 0; cells && i < TABLE_BARS; i++, x += cells + BAR_GAP) {
+		bars_text(&r->bars[i], cells, unicode, text, sizeof text);
+		terminal_put(at, x, r->tone, false, text);
+	}
+	return x - from;
+}
+
 static void draw_row(const struct table *t, const struct row *r, int at, int width, bool unicode)
 {
 	char text[LINE_BYTES];
@@ -233,6 +249,7 @@ static void draw_row(const struct table *t, const struct row *r, int at, int wid
 
 	put_figures(t, r, width, text, sizeof text);
 	terminal_put(at, 0, r->tone, false, text);
+	x += draw_bars(t, r, at, x, width, unicode);
 	x += indent > 0 ? indent : 0;
 	int sign = cell_fit(r->sign, unicode, width - x, false, text, sizeof text);
 	terminal_put(at, x, TONE_PLAIN, false, text);

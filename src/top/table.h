@@ -5,14 +5,17 @@
 
 #include <plumb/plumb.h>
 
+#include "bars.h"
 #include "terminal.h"
 
 #define TABLE_COLUMNS  4
+#define TABLE_BARS     2
 #define TABLE_MAX_ROWS 5000
 
 struct row {
 	uint64_t key; /* what it is, in whichever frame */
 	char figures[TABLE_COLUMNS][16];
+	struct bar bars[TABLE_BARS];
 	int indent;
 	const char *sign;	/* before the name; safe */
 	int owner;		/* before the name, too: the process, where there are several; 0: not told */
@@ -38,6 +41,7 @@ struct column {
 
 struct table {
 	const struct column *columns; /* TABLE_COLUMNS of them; without a title: none */
+	const char *const *bars;      /* titles of TABLE_BARS of them, where there is room; NULL: none */
 	const char *title;	      /* of the names */
 	bool from_end;		      /* who is at the end stays there, not who is at the top */
 	struct row *rows;

@@ -6,6 +6,8 @@
 static const struct column columns[TABLE_COLUMNS] = {
 	{"5 s %", 5, 0}, {"self %", 6, 0}, {"95 %", 6, 60}, {"total %", 7, 50}};
 
+static const char *const bars[TABLE_BARS] = {"5 s", "since the start"};
+
 static const char *const titles[ORDERS][2] = {
 	[ORDER_SELF_NOW] = {"function, by self, last 5 s", "own function, by self, last 5 s"},
 	[ORDER_SELF] = {"function, by self, since the start", "own function, by self, since the start"},
@@ -29,6 +31,13 @@ static double weight_of(enum order order, const struct plumb_view_function *now,
 	}
 }
 
+static struct bar bar_of(const struct plumb_share *s)
+{
+	if (!s->samples)
+		return (struct bar){0};
+	return (struct bar){s->share - s->half_width, s->share + s->half_width};
+}
+
 static void fill(struct row *r, const struct choice *c, const struct plumb_view_function *now,
 		 const struct plumb_view_function *all, bool unicode)
 {
@@ -43,6 +52,8 @@ static void fill(struct row *r, const struct choice *c, const struct plumb_view_
 	view_percent(r->figures[1], &all->self);
 	view_interval(r->figures[2], &all->self, unicode);
 	view_percent(r->figures[3], &all->total);
+	r->bars[0] = bar_of(total ? &now->total : &now->self);
+	r->bars[1] = bar_of(total ? &all->total : &all->self);
 	r->weight = weight_of(c->order, now, all);
 	r->tone = all->self.share >= VIEW_HOT ? TONE_HOT : all->library ? TONE_FAINT : TONE_PLAIN;
 }
@@ -53,6 +64,7 @@ struct plumb_error *view_functions(struct table *t, const struct choice *c, cons
 	struct plumb_view_function all = {.size = sizeof all};
 
 	t->columns = columns;
+	t->bars = bars;
 	t->title = titles[c->order][c->own_functions];
 	table_clear(t);
 	for (size_t i = 0; plumb_view_function_at(l->all, i, &all); i++) {

@@ -663,14 +663,15 @@ def test_tasks_that_wait(plumb, ordinary_python, top, tmp_path):
 
 
 def test_both_shares_are_of_the_same_threads(plumb, any_python, top):
-    """One that rests is hidden in both: the share of the main thread is all, since the start as in the last seconds."""
+    """One that rests is hidden in both: the share of the main thread is all, since the start as in the last seconds, as its bars show."""
     code = ("import threading, time\ndef rests(): time.sleep(1000)\ndef works(): time.sleep(1000)\n"
             "threading.Thread(target=rests, daemon=True).start()\nprint('ready', flush=True)\nworks()")
     with subprocess.Popen([*any_python.command, "-c", code], stdout=subprocess.PIPE) as program:
         try:
             program.stdout.readline()
-            with Emulator([plumb.binary, "top", str(program.pid)], directory=plumb.directory) as t:
-                t.see(r"^100\.0 +[\d.]+ .*  works ")
+            with Emulator([plumb.binary, "top", str(program.pid)], columns=140, directory=plumb.directory) as t:
+                t.see("  5 s {22}since the start {10}function, by self, last 5 s$")
+                t.see(r"^100\.0 +[\d.]+ .*  █+▒*  +█+▒*  +works ")
                 assert " rests " not in t.shown, t.shown
                 close(t)
         finally:
