@@ -490,6 +490,7 @@ def test_what_happens_to_the_program_is_told(plumb, ordinary_python, top, tmp_pa
 
 
 CLOSES = """import ctypes
+print("ready", flush=True)
 input()
 ctypes.CDLL(None).prctl(4, 0)  # not "dumpable": for root alone
 while True:
@@ -510,8 +511,9 @@ def test_rights_that_are_lost_are_told(plumb, top):
         for name in ("plumb", "plumb-top"):
             shutil.copy(pathlib.Path(plumb.binary).parent / name, folder)
         command = [*drop, ORDINARY_PYTHON, "-c", CLOSES]
-        with subprocess.Popen(command, stdin=subprocess.PIPE) as program:
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
             try:
+                program.stdout.readline()  # it is an ordinary user's by then
                 t = Emulator([*drop, os.path.join(folder, "plumb"), "top", str(program.pid)], directory="/")
                 with t:
                     t.see(r"^100\.0 .* <module> ")
