@@ -71,10 +71,17 @@ static struct plumb_error *copy_bytes(int from, int to)
 	return err;
 }
 
+/* Whoever has the process may have closed it, and have another file by its number. */
+static void close_file(const struct pl_input *in)
+{
+	if (in->fd >= 0 && pl_file_id_is(&in->file, in->fd))
+		close(in->fd);
+}
+
 /* Take @p fd in place of the one there is. */
 static void replace(struct pl_input *in, int fd)
 {
-	pl_own_fd_close_as(in->fd, &in->file);
+	close_file(in);
 	in->fd = fd;
 	in->file = pl_file_id(fd);
 	in->is_copy = true;
@@ -261,7 +268,6 @@ void pl_input_close(struct pl_input *in)
 {
 	if (in->map)
 		munmap(in->map, in->map_len);
-	if (in->fd >= 0)
-		pl_own_fd_close_as(in->fd, &in->file);
+	close_file(in);
 	*in = (struct pl_input){.fd = -1};
 }
