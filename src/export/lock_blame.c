@@ -59,15 +59,20 @@ static void write_share(const char *key, const struct pl_share *s, struct pl_jso
 	pl_json_object_end(j);
 }
 
-static void write_lock(const struct pl_lock_row *row, const struct plumb_profile *p, struct pl_json *j)
+void pl_lock_json_members(struct pl_json *j, uint64_t pid, uint64_t object, bool recursive)
 {
 	char id[24];
 
-	snprintf(id, sizeof id, "0x%" PRIx64, row->object);
-	pl_json_object(j);
-	pl_json_key_u64(j, "pid", p->processes[row->process].pid);
+	snprintf(id, sizeof id, "0x%" PRIx64, object);
+	pl_json_key_u64(j, "pid", pid);
 	pl_json_key_str(j, "id", id);
-	pl_json_key_str(j, "type", row->recursive ? "threading.RLock" : "threading.Lock");
+	pl_json_key_str(j, "type", recursive ? "threading.RLock" : "threading.Lock");
+}
+
+static void write_lock(const struct pl_lock_row *row, const struct plumb_profile *p, struct pl_json *j)
+{
+	pl_json_object(j);
+	pl_lock_json_members(j, p->processes[row->process].pid, row->object, row->recursive);
 	pl_json_key_u64(j, "threads", row->threads);
 	pl_report_share(j, &row->waited);
 	pl_json_key(j, "waiters");

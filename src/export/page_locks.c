@@ -4,10 +4,8 @@
  * here. Keys of more than two words are interned in steps. */
 #include "page_parts.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "frame_name.h"
+#include "lock_blame.h"
 
 /* States; what is beyond is of a lock that is not known. */
 #define MOST_STATES 4096u
@@ -70,13 +68,8 @@ static void key_text(struct pl_json *j, const char *key, struct pl_text text)
 
 static void write_lock(struct pl_json *j, const struct plumb_profile *p, const struct pl_page_lock *lock)
 {
-	char id[24];
-
-	snprintf(id, sizeof id, "0x%" PRIx64, lock->object);
 	pl_json_object(j);
-	pl_json_key_u64(j, "pid", p->processes[lock->process].pid);
-	pl_json_key_str(j, "id", id);
-	pl_json_key_str(j, "type", lock->recursive ? "threading.RLock" : "threading.Lock");
+	pl_lock_json_members(j, p->processes[lock->process].pid, lock->object, lock->recursive);
 	pl_json_object_end(j);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filed_functions.h"
 #include "own_fd.h"
 
 #define PACKAGED	"/usr/lib/debug"
@@ -50,4 +51,27 @@ int pl_debug_file_open(const uint8_t *build_id, size_t len)
 		at = at[n] ? at + n + 1 : NULL;
 	}
 	return fd >= 0 ? fd : open_in(PACKAGED, (int)strlen(PACKAGED), hex);
+}
+
+struct plumb_error *pl_debug_elf_open(const uint8_t *build_id, size_t len, struct pl_work *work, struct pl_elf **ret)
+{
+	const int fd = pl_debug_file_open(build_id, len);
+
+	*ret = NULL;
+	if (fd < 0)
+		return NULL;
+	struct plumb_error *err = pl_elf_open_fd(fd, work, ret);
+	pl_own_fd_close(fd);
+	if (err) {
+		*ret = NULL;
+		if (err == &pl_err_no_memory)
+			return err;
+		plumb_error_destroy(err);
+		return NULL;
+	}
+	if (!pl_elf_has_build_id(*ret, build_id, len)) {
+		pl_elf_close(*ret);
+		*ret = NULL;
+	}
+	return NULL;
 }

@@ -7,8 +7,6 @@
 #include "debug_file.h"
 #include "dwarf_parts.h"
 #include "elf_tables.h"
-#include "filed_functions.h"
-#include "own_fd.h"
 
 #define LINK_MAX_BYTES 8192
 #define INLINED_MAX    64 /* functions that are compiled into each other */
@@ -56,21 +54,12 @@ static struct plumb_error *open_alone(const struct pl_elf *e, struct pl_dwarf **
 /* By its build-id, as other debug information: whoever made the file may name any path. */
 static struct plumb_error *open_common(const uint8_t *id, size_t len, struct pl_work *work, struct pl_dwarf **ret)
 {
-	const int fd = pl_debug_file_open(id, len);
 	struct pl_elf *e;
+	struct plumb_error *err = pl_debug_elf_open(id, len, work, &e);
 
-	if (fd < 0)
-		return NULL;
-	struct plumb_error *err = pl_elf_open_fd(fd, work, &e);
-	pl_own_fd_close(fd);
-	if (err && err != &pl_err_no_memory) {
-		plumb_error_destroy(err);
-		return NULL;
-	}
-	if (err)
+	if (err || !e)
 		return err;
-	if (pl_elf_has_build_id(e, id, len))
-		err = open_alone(e, ret);
+	err = open_alone(e, ret);
 	pl_elf_close(e);
 	return err;
 }

@@ -3,9 +3,7 @@
 #include "mapped_lines.h"
 
 #include "debug_file.h"
-#include "filed_functions.h"
 #include "image_file.h"
-#include "own_fd.h"
 
 /* What cannot be read is not there. */
 static struct plumb_error *none_without_memory(struct plumb_error *err)
@@ -32,17 +30,12 @@ static struct plumb_error *in_file(const struct pl_mapped_place *place, const st
 
 static struct plumb_error *in_debug_file(const uint8_t *id, size_t len, struct pl_work *work, struct pl_dwarf **ret)
 {
-	const int fd = pl_debug_file_open(id, len);
 	struct pl_elf *e;
+	struct plumb_error *err = pl_debug_elf_open(id, len, work, &e);
 
-	if (fd < 0)
-		return NULL;
-	struct plumb_error *err = pl_elf_open_fd(fd, work, &e);
-	pl_own_fd_close(fd);
-	if (err)
-		return none_without_memory(err);
-	if (pl_elf_has_build_id(e, id, len))
-		err = pl_dwarf_open(e, ret);
+	if (err || !e)
+		return err;
+	err = pl_dwarf_open(e, ret);
 	pl_elf_close(e);
 	return none_without_memory(err);
 }
