@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Add up what meson and pytest ran and print the closing lines of `./dev test`.
 
-The last line is "N passed, N failed, N skipped" alone; before it stands, by name, where the time went, what was not run and
-why, what could not be decided and what had to be run again.
+The last line is "N passed, N failed, N skipped" alone. Before it stands, by name, what failed, what was not run and why, where the
+time went, and as the last what could not be decided and what had to be run again: of a long log the end is kept.
 Exit status 1 if anything failed or nothing ran.
 """
 import argparse
@@ -15,7 +15,8 @@ import xml.etree.ElementTree as xml
 
 
 LONGEST = 12
-UNDECIDED = "undecided: "  # as harness/statistics.py writes it
+# As tests/conftest.py and harness/statistics.py begin their notes.
+UNDECIDED, AGAIN = "undecided: ", "run again"
 
 
 class Counts:
@@ -120,12 +121,14 @@ def main():
     if options.notes and os.path.exists(options.notes):
         with open(options.notes, encoding="utf-8") as lines:
             notes = list(dict.fromkeys(lines))  # each once: there is more than one run of pytest
-    sys.stdout.writelines(notes)
+    chance = [line for line in notes if line.startswith((UNDECIDED, AGAIN))]
+    sys.stdout.writelines(line for line in notes if line not in chance)
     if options.steps and os.path.exists(options.steps):
         with open(options.steps, encoding="utf-8") as lines:
             print_times(lines, options.began, total)
-    print("%d of the skipped tests could not be decided on this machine now; %d tests were run again" % (
-        sum(line.startswith(UNDECIDED) for line in notes), sum(line.startswith("run again") for line in notes)))
+    sys.stdout.writelines(chance)
+    undecided = sum(line.startswith(UNDECIDED) for line in chance)
+    print("%d of the skipped tests could not be decided on this machine now; %d tests were run again" % (undecided, len(chance) - undecided))
     print("%d passed, %d failed, %d skipped" % (total.passed, total.failed, total.skipped))
     return 1 if total.failed or not total.passed else 0
 
