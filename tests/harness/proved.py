@@ -8,6 +8,7 @@ FIRST = 16  # samples of a thread of which nothing is known yet: doubtful unless
 # generators 0.5 to 0.7 % of the samples, more than 1 % in every fifth trial, more than 5 % in 1 of 222 (two processors, three loops and a
 # second trial beside them). Who does not stand beside has 20 % and more.
 UNPROVED = 0.05
+BLIND = 12  # trials, of up to four seconds: a machine that has no processor to give has none for a while
 
 
 def seen_in_time(profile):

@@ -363,7 +363,7 @@ def test_max_overhead_lowers_the_rate_and_keeps_the_times(plumb, places, any_pyt
         right = cost_bound < cost_free / 3 and cost_bound < 0.05 and 10 < bound.samples < free.samples / 3 and abs(whole - 1) < 0.15
         return "" if right else told
 
-    holds(off)
+    holds(off, blind=6)  # of three seconds each: a machine that has no processor to give has none for a while
 
 
 def test_a_program_that_makes_ever_new_functions_takes_no_more_memory_than_was_allowed(plumb, target, any_python):
