@@ -15,6 +15,7 @@
 
 #include "dwarf.h"
 #include "dwarf_read.h"
+#include "failing.h"
 
 #define CHANGES	 400
 #define WORK_MAX (64u << 20)
@@ -128,6 +129,49 @@ static void a_file_without_debug_information(void **state)
 	assert_null(d);
 	pl_elf_close(e);
 	pl_dwarf_close(d);
+}
+
+/* ---- a want of memory ---------------------------------------------------------------------------------------------
+ */
+
+struct asked {
+	const char *path;
+	uint64_t addr;
+	unsigned long whole;
+};
+
+static void ask_once(void *ctx)
+{
+	struct asked *a = ctx;
+	struct told t = {.count = 0};
+	struct pl_elf *e = NULL;
+	struct pl_dwarf *d = NULL;
+	int fd = open(a->path, O_RDONLY | O_CLOEXEC);
+	struct plumb_error *err = pl_elf_open_fd(fd, NULL, &e);
+
+	close(fd);
+	err = err ? err : pl_dwarf_open(e, &d);
+	assert_true(!err || err == &pl_err_no_memory);
+	if (d)
+		pl_dwarf_places(d, a->addr, tell, &t);
+	assert_true(t.count == 3 || (t.count < 3 && failing_happened()));
+	a->whole += t.count == 3;
+	pl_dwarf_close(d);
+	pl_elf_close(e);
+}
+
+static void without_memory_less_is_told(void **state)
+{
+	(void)state;
+	for (const char *const *path = (const char *const[]){LINES_LIBRARIES, NULL}; *path; path++) {
+		struct asked a = {.path = *path};
+		void *library = load(*path, &a.addr);
+
+		failing_each(ask_once, &a, 10);
+		assert_true(a.whole > 0);
+		failing_some(ask_once, &a, 1, FAILING_ALL_AFTER);
+		dlclose(library);
+	}
 }
 
 /* ---- hostile files ----------------------------------------------------------------------------------------------- */
@@ -327,6 +371,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_of_each_version),
 		cmocka_unit_test(a_file_without_debug_information),
+		cmocka_unit_test(without_memory_less_is_told),
 		cmocka_unit_test(hostile_files),
 		cmocka_unit_test(an_abbreviation_without_end_is_read_as_far_as_work_goes),
 		cmocka_unit_test(places_take_from_the_work_that_may_be_done),

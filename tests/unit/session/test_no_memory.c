@@ -269,13 +269,14 @@ static bool look_at_thread(struct scene *s)
 	return ok;
 }
 
-static bool dump(struct scene *s)
+static bool dump(struct scene *s, bool native)
 {
 	struct plumb_dump_options o = PLUMB_DUMP_OPTIONS_INIT;
 	struct plumb_dump_look text = PLUMB_DUMP_LOOK_INIT, json = PLUMB_DUMP_LOOK_INIT;
 	struct plumb_dump *d;
 
-	o.locals = o.native = true;
+	o.locals = true;
+	o.native = native;
 	json.json = true;
 	if (!well(plumb_dump_create(&o, &d)))
 		return false;
@@ -349,7 +350,12 @@ static void run_launch(void *ctx)
 
 static void run_dump(void *ctx)
 {
-	count(ctx, dump(ctx));
+	count(ctx, dump(ctx, false));
+}
+
+static void run_native_dump(void *ctx)
+{
+	count(ctx, dump(ctx, true));
 }
 
 static void run_look_at_thread(void *ctx)
@@ -403,6 +409,17 @@ static void dumps_survive(void **state)
 	failing_some(run_dump, s, 5, FAILING_ALL_AFTER);
 }
 
+/* Each reads megabytes of debug information anew; each allocation of that fails in tests/unit/os/test_dwarf.c. */
+static void native_dumps_survive(void **state)
+{
+	struct scene *s = *state;
+
+	s->whole = s->failed = 0;
+	failing_some(run_native_dump, s, 7, FAILING_ONE);
+	assert_true(s->whole > 0 && s->failed > 0);
+	failing_some(run_native_dump, s, 29, FAILING_ALL_AFTER);
+}
+
 static void looks_at_one_thread_survive(void **state)
 {
 	survives(*state, run_look_at_thread, 9);
@@ -426,6 +443,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sessions_without_a_recording_survive, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(launches_survive, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(dumps_survive, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(native_dumps_survive, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(looks_at_one_thread_survive, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reports_survive, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(examinations_survive, set_up, tear_down),
