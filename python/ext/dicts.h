@@ -65,6 +65,24 @@ static inline bool ext_has_entries(PyObject *dict)
 	       ext_word(dict, EXT_DICT_USED);
 }
 
+/** The value of a node's @p key, borrowed, where the last node had it if there; NULL: it must be asked for. Runs
+ * nobody's code. */
+static inline PyObject *ext_field(PyObject *node, PyObject *key, Py_ssize_t *last)
+{
+	struct ext_entries e;
+
+	if (!ext_entries(node, &e))
+		return NULL;
+	if (*last < e.count && e.at[*last * e.step] == key)
+		return e.at[*last * e.step + 1];
+	for (Py_ssize_t i = 0; i < e.count; i++)
+		if (e.at[i * e.step] == key) {
+			*last = i;
+			return e.at[i * e.step + 1];
+		}
+	return NULL;
+}
+
 /** Where nodes have had their fields lately; all 0 at the beginning. */
 struct ext_shape {
 	unsigned char count, identifier, description, children;

@@ -20,8 +20,8 @@ struct step {
 struct stack {
 	struct step at_hand[FRAMES_AT_HAND], *steps;
 	size_t count, room;
-	bool cut; /* there are more frames, which were not asked for */
-	struct ext_shape shape;
+	bool cut;			  /* there are more frames, which were not asked for */
+	Py_ssize_t children_at, count_at; /* in nodes */
 };
 
 struct rules {
@@ -39,7 +39,7 @@ static void stack_init(struct stack *s)
 	s->count = 0;
 	s->room = FRAMES_AT_HAND;
 	s->cut = false;
-	s->shape = (struct ext_shape){0};
+	s->children_at = s->count_at = 0;
 }
 
 static void stack_deinit(struct stack *s)
@@ -159,14 +159,14 @@ static PyObject *described(const struct ext_trees *st, PyObject *frame)
 			     st->key.line_number, st->zero, st->key.line, "");
 }
 
-static PyObject *children_of(const struct ext_trees *st, struct ext_shape *shape, PyObject *node)
+static PyObject *children_of(const struct ext_trees *st, struct stack *s, PyObject *node)
 {
-	struct ext_fields f;
+	PyObject *children = ext_field(node, st->key.children, &s->children_at);
 
-	if (!ext_fields(st, shape, node, &f))
+	if (!children)
 		return ext_get(node, st->key.children);
-	Py_INCREF(f.children);
-	return f.children;
+	Py_INCREF(children);
+	return children;
 }
 
 /* A tree mostly has the very identifiers that code objects have here, and most nodes have few children. */
@@ -192,10 +192,10 @@ static int find_child(PyObject *children, PyObject *identifier, PyObject **ret)
 }
 
 /* The child with that identifier, perhaps a new one; without a frame the one that stands for frames left out. */
-static PyObject *child_of(struct ext_trees *st, struct ext_shape *shape, PyObject *parent, PyObject *identifier,
+static PyObject *child_of(struct ext_trees *st, struct stack *s, PyObject *parent, PyObject *identifier,
 			  PyObject *frame)
 {
-	PyObject *node, *children = children_of(st, shape, parent);
+	PyObject *node, *children = children_of(st, s, parent);
 
 	if (!children)
 		return NULL;
@@ -208,10 +208,10 @@ static PyObject *child_of(struct ext_trees *st, struct ext_shape *shape, PyObjec
 	return node;
 }
 
-static PyObject *cut_node(struct ext_trees *st, struct ext_shape *shape, PyObject *root)
+static PyObject *cut_node(struct ext_trees *st, struct stack *s, PyObject *root)
 {
 	PyObject *identifier = PyUnicode_FromString("<truncated>");
-	PyObject *node = identifier ? child_of(st, shape, root, identifier, NULL) : NULL;
+	PyObject *node = identifier ? child_of(st, s, root, identifier, NULL) : NULL;
 
 	Py_XDECREF(identifier);
 	return node;
@@ -224,19 +224,19 @@ static int find_nodes(struct ext_trees *st, struct stack *s, PyObject *top)
 		struct step *step = &s->steps[i];
 		PyObject *parent = i + 1 < s->count ? s->steps[i + 1].node : top;
 
-		step->node = child_of(st, &s->shape, parent, step->code.identifier, step->frame);
+		step->node = child_of(st, s, parent, step->code.identifier, step->frame);
 		if (!step->node)
 			return -1;
 	}
 	return 0;
 }
 
-static int count_node(const struct ext_trees *st, struct ext_shape *shape, PyObject *node)
+static int count_node(const struct ext_trees *st, struct stack *s, PyObject *node)
 {
-	struct ext_fields f;
+	PyObject *number = ext_field(node, st->key.count, &s->count_at);
 	int overflow = 1;
-	bool plain = ext_fields(st, shape, node, &f) && PyLong_CheckExact(f.count);
-	long long count = plain ? PyLong_AsLongLongAndOverflow(f.count, &overflow) : 0;
+	bool plain = number && PyLong_CheckExact(number);
+	long long count = plain ? PyLong_AsLongLongAndOverflow(number, &overflow) : 0;
 
 	if (overflow || count == PY_LLONG_MAX)
 		return ext_increment(st, node, st->key.count);
@@ -249,7 +249,7 @@ static int count_node(const struct ext_trees *st, struct ext_shape *shape, PyObj
 static int count_stack(const struct ext_trees *st, struct stack *s, bool with_leaf)
 {
 	for (size_t i = s->count; i-- > (with_leaf ? 0 : 1);)
-		if (count_node(st, &s->shape, s->steps[i].node) < 0)
+		if (count_node(st, s, s->steps[i].node) < 0)
 			return -1;
 	return 0;
 }
@@ -258,9 +258,9 @@ static int count_stack(const struct ext_trees *st, struct stack *s, bool with_le
 static int count_all(const struct ext_trees *st, struct stack *s, PyObject *root, PyObject *cut, bool with_leaf)
 {
 	ext_trees_begin(true);
-	int r = count_node(st, &s->shape, root);
+	int r = count_node(st, s, root);
 	if (r == 0 && cut)
-		r = count_node(st, &s->shape, cut);
+		r = count_node(st, s, cut);
 	if (r == 0)
 		r = count_stack(st, s, with_leaf);
 	ext_trees_end();
@@ -272,7 +272,7 @@ static int enter(struct ext_trees *st, struct stack *s, PyObject *root, bool mar
 {
 	PyObject *cut = NULL;
 
-	if (s->cut && mark_cut && !(cut = cut_node(st, &s->shape, root)))
+	if (s->cut && mark_cut && !(cut = cut_node(st, s, root)))
 		return -1;
 	int r = find_nodes(st, s, cut ? cut : root);
 	if (r == 0)
