@@ -46,6 +46,8 @@ struct plumb_view_totals {
 	double gil_held;   /* share of the time; 0 where it is not known */
 	double missed;	   /* share of the time that was not sampled */
 	double time_scale; /* what times are multiplied by in reports, to allow for that: 1 or more */
+	double on_cpu_share, has_gil_share, wants_gil_share; /* of the time, as the reports tell them; the half widths
+								are of these */
 };
 /** Errors: PLUMB_ERR_NO_MEMORY, as of all below. */
 PLUMB_API struct plumb_error *plumb_view_totals(struct plumb_view *v, struct plumb_view_totals *ret) PLUMB_MUST_CHECK;
@@ -119,6 +121,8 @@ struct plumb_view_thread {
 	const char *name; /* "" if not known */
 	bool main, idle;
 	uint64_t samples, weight_ns, on_cpu, has_gil, wants_gil; /* samples of which that is true */
+	double on_cpu_share, has_gil_share, wants_gil_share;	 /* of its time */
+	const char *process;					 /* short name of its process; "" if not known */
 };
 /** Threads with samples, the busiest first, also the idle ones. */
 PLUMB_API struct plumb_error *plumb_view_threads(struct plumb_view *v, size_t *count) PLUMB_MUST_CHECK;

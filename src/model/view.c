@@ -38,10 +38,10 @@ double pl_view_scale(const struct pl_meta *m)
 	return m->mode == PL_MODE_CPU || !pl_view_scalable(m) ? 1 : 1 / (1 - pl_view_missed(m));
 }
 
-static void count(uint64_t *sum, uint8_t state, uint8_t bit, uint64_t samples)
+static void count(uint64_t *sum, uint8_t state, uint8_t bit, uint64_t by)
 {
 	if (state & bit)
-		*sum = pl_sum_u64(*sum, samples);
+		*sum = pl_sum_u64(*sum, by);
 }
 
 static void add_to_totals(struct pl_totals *t, const struct pl_cell *c)
@@ -51,10 +51,15 @@ static void add_to_totals(struct pl_totals *t, const struct pl_cell *c)
 #include <plumb/words.def>
 }
 
+static bool is_time_told(const struct plumb_profile *p, uint64_t weight_ns)
+{
+	return p->meta.mode == PL_MODE_WALL && weight_ns > 0;
+}
+
 /* Of the time in which, of the bits @p of, just @p bits are set. */
 static struct pl_part part_in_state(const struct pl_selection *s, uint8_t of, uint8_t bits)
 {
-	bool timed = s->profile->meta.mode == PL_MODE_WALL && s->weight_ns > 0;
+	bool timed = is_time_told(s->profile, s->weight_ns);
 	uint64_t hit[PL_BATCHES] = {0}, sum = 0;
 
 	for (int b = 0; b < PL_BATCHES; b++) {
@@ -137,6 +142,17 @@ static void add_to_thread_row(struct pl_thread_row *r, const struct pl_cell *c)
 	count(&r->on_cpu, c->state, PL_STATE_ON_CPU, c->samples);
 	count(&r->has_gil, c->state, PL_STATE_HAS_GIL, c->samples);
 	count(&r->wants_gil, c->state, PL_STATE_WANTS_GIL, c->samples);
+	count(&r->on_cpu_ns, c->state, PL_STATE_ON_CPU, c->weight_ns);
+	count(&r->has_gil_ns, c->state, PL_STATE_HAS_GIL, c->weight_ns);
+	count(&r->wants_gil_ns, c->state, PL_STATE_WANTS_GIL, c->weight_ns);
+}
+
+double pl_view_thread_share(const struct plumb_profile *p, const struct pl_thread_row *row, uint64_t samples,
+			    uint64_t ns)
+{
+	if (is_time_told(p, row->weight_ns))
+		return (double)ns / (double)row->weight_ns;
+	return row->samples ? (double)samples / (double)row->samples : 0;
 }
 
 /* Keep the rows of threads that have samples, in busiest-first order. */

@@ -95,6 +95,7 @@ struct pl_thread_row {
 	uint32_t thread;
 	bool idle;
 	uint64_t samples, weight_ns, on_cpu, has_gil, wants_gil;
+	uint64_t on_cpu_ns, has_gil_ns, wants_gil_ns; /* likewise of weight_ns */
 };
 typedef PL_VEC(struct pl_thread_row) pl_thread_rows;
 
@@ -151,6 +152,10 @@ struct plumb_error *pl_view_tree_each(const struct plumb_profile *p, const struc
  */
 struct plumb_error *pl_view_threads(const struct plumb_profile *p, const struct pl_filter *f,
 				    pl_thread_rows *ret) PLUMB_MUST_CHECK;
+/** What part of its time the thread was in the state that @p samples and @p ns of @p row tell, by the rule of pl_part.
+ */
+double pl_view_thread_share(const struct plumb_profile *p, const struct pl_thread_row *row, uint64_t samples,
+			    uint64_t ns);
 /** Processes with samples that pass, the heaviest first. */
 struct plumb_error *pl_view_processes(const struct plumb_profile *p, const struct pl_filter *f,
 				      pl_process_rows *ret) PLUMB_MUST_CHECK;

@@ -123,6 +123,9 @@ struct plumb_error *plumb_view_totals(struct plumb_view *v, struct plumb_view_to
 		.gil_held = v->summary->gil_held,
 		.missed = v->summary->missed,
 		.time_scale = v->summary->scale,
+		.on_cpu_share = t->doing.on_cpu.share,
+		.has_gil_share = t->doing.has_gil.share,
+		.wants_gil_share = t->doing.wants_gil.share,
 	};
 	pl_give_row(ret, &all, sizeof all);
 	return NULL;
@@ -387,9 +390,10 @@ bool plumb_view_thread_at(const struct plumb_view *v, size_t i, struct plumb_vie
 		return false;
 	const struct pl_thread_row *r = &v->threads.data[i];
 	const struct pl_thread *t = &v->p->threads[r->thread];
+	const struct pl_process *proc = &v->p->processes[t->process];
 	struct plumb_view_thread row = {
 		.tid = t->tid,
-		.pid = (int)v->p->processes[t->process].pid,
+		.pid = (int)proc->pid,
 		.name = pl_text_of(v->p, t->name).s,
 		.main = t->main,
 		.idle = r->idle,
@@ -398,6 +402,10 @@ bool plumb_view_thread_at(const struct plumb_view *v, size_t i, struct plumb_vie
 		.on_cpu = r->on_cpu,
 		.has_gil = r->has_gil,
 		.wants_gil = r->wants_gil,
+		.on_cpu_share = pl_view_thread_share(v->p, r, r->on_cpu, r->on_cpu_ns),
+		.has_gil_share = pl_view_thread_share(v->p, r, r->has_gil, r->has_gil_ns),
+		.wants_gil_share = pl_view_thread_share(v->p, r, r->wants_gil, r->wants_gil_ns),
+		.process = pl_text_of(v->p, proc->name).s,
 	};
 	pl_give_row(ret, &row, sizeof row);
 	return true;

@@ -97,9 +97,9 @@ static void draw_totals(const struct ui *ui, int width)
 	add(line, "%s  %" PRIu64 " samples  %" PRIu32 " thread%s", cell_time(l->info.duration_ns, time), t->samples,
 	    t->threads, t->threads == 1 ? "" : "s");
 	if (now->samples)
-		add(line, "  5 s: on CPU %s %%", cell_percent((double)now->on_cpu / (double)now->samples, percent));
+		add(line, "  5 s: on CPU %s %%", cell_percent(now->on_cpu_share, percent));
 	if (t->samples)
-		add(line, "  all: %s %%", cell_percent((double)t->on_cpu / (double)t->samples, percent));
+		add(line, "  all: %s %%", cell_percent(t->on_cpu_share, percent));
 	if (t->gil_held > 0)
 		add(line, "  GIL held %s %%", cell_percent(t->gil_held, percent));
 	add_losses(line, l);

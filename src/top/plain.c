@@ -50,7 +50,7 @@ static void put_line(const struct feed *f)
 	printf("%s  %" PRIu64 " samples  %" PRIu32 " thread%s", cell_time(l->info.duration_ns, time), l->info.samples,
 	       t->threads, t->threads == 1 ? "" : "s");
 	if (t->samples)
-		printf("  on CPU %s %%", cell_percent((double)t->on_cpu / (double)t->samples, percent));
+		printf("  on CPU %s %%", cell_percent(t->on_cpu_share, percent));
 	if (l->recent)
 		printf("  last %d s:", FEED_RECENT_S);
 	else

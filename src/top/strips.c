@@ -62,10 +62,9 @@ static struct strip *find_or_add(struct strips *s, const struct plumb_view_threa
 
 static unsigned char what_of(const struct plumb_view_thread *t)
 {
-	double on_cpu = (double)t->on_cpu / (double)t->samples;
-	int level = (int)(on_cpu * LEVELS + 0.5);
+	int level = (int)(t->on_cpu_share * LEVELS + 0.5);
 
-	if (t->wants_gil * 2 > t->samples)
+	if (t->wants_gil_share > 0.5)
 		return WANTS_GIL;
 	return level ? (unsigned char)(BUSY + level - 1) : WAITING;
 }

@@ -15,6 +15,7 @@
 #define LINE_BYTES 4096
 #define NOTE_GAP   2
 #define BAR_GAP	   2
+#define NAME_LEAST 12  /* columns: a note leaves them to the name: "MainThread" is whole */
 #define TAIL_FROM  30  /* columns: both have some room */
 #define OWNER_FROM 100 /* columns of the screen: there is room for its name, too */
 #define OWNER_NAME 16
@@ -204,7 +205,7 @@ static void draw_name(const struct row *r, int at, int from, int room, bool unic
 {
 	char name[LINE_BYTES], note[LINE_BYTES];
 	int wanted = r->note ? cell_fit(r->note, unicode, room, false, note, sizeof note) + NOTE_GAP : 0;
-	int least = room / 2, left = room - wanted > least ? room - wanted : least;
+	int least = room / 2 > NAME_LEAST ? room / 2 : NAME_LEAST, left = room - wanted > least ? room - wanted : least;
 	int x = cell_fit(r->name ? r->name : r->tail, unicode, wanted ? left : room, false, name, sizeof name);
 
 	terminal_put(at, from, r->tone, false, name);

@@ -7,19 +7,18 @@
 
 #include "views.h"
 #include "cell_text.h"
-#include "owners.h"
 
 static const struct column columns[TABLE_COLUMNS] = {
 	{"CPU %", 5, 0}, {"GIL %", 5, 0}, {"want %", 6, 50}, {"thread", 8, 60}};
 
 /* Who had the GIL for most of the last second. */
-static uint64_t most_gil(const struct plumb_view *second)
+static double most_gil(const struct plumb_view *second)
 {
 	struct plumb_view_thread t = {.size = sizeof t};
-	uint64_t most = 0;
+	double most = 0;
 
 	for (size_t i = 0; second && plumb_view_thread_at(second, i, &t); i++)
-		most = t.has_gil > most ? t.has_gil : most;
+		most = t.has_gil_share > most ? t.has_gil_share : most;
 	return most;
 }
 
@@ -71,21 +70,16 @@ static bool find(const struct plumb_view *v, const struct places *places, const 
 	return found && plumb_view_thread_at(v, found->at, ret);
 }
 
-static void percent(char buf[16], uint64_t part, uint64_t all)
-{
-	cell_percent(all ? (double)part / (double)all : 0, buf);
-}
-
-static void fill(struct row *r, const struct plumb_view_thread *t, const struct plumb_view_thread *now, uint64_t most)
+static void fill(struct row *r, const struct plumb_view_thread *t, const struct plumb_view_thread *now, double most)
 {
 	const uint64_t id[] = {(uint64_t)t->pid, t->tid};
 
 	r->key = table_key(0, id, sizeof id);
-	percent(r->figures[0], now->on_cpu, now->samples);
-	percent(r->figures[1], now->has_gil, now->samples);
-	percent(r->figures[2], now->wants_gil, now->samples);
+	cell_percent(now->on_cpu_share, r->figures[0]);
+	cell_percent(now->has_gil_share, r->figures[1]);
+	cell_percent(now->wants_gil_share, r->figures[2]);
 	snprintf(r->figures[3], sizeof r->figures[3], "%" PRIu64, t->tid);
-	r->sign = now->has_gil && now->has_gil == most ? "G " : "  ";
+	r->sign = now->has_gil && now->has_gil_share >= most ? "G " : "  ";
 	r->name = *t->name ? t->name : "?";
 	r->tone = *r->sign == 'G' ? TONE_STRONG : t->idle ? TONE_FAINT : TONE_PLAIN;
 	r->weight = (double)t->on_cpu;
@@ -103,12 +97,23 @@ static void tell_waits(struct row *r, const struct waits *w)
 		r->note = told.waits;
 }
 
-static void tell_owner(struct row *r, const struct owners *o, int pid)
+static bool are_of_several(const struct plumb_view *v)
 {
-	if (!o->several)
-		return;
-	r->owner = pid;
-	r->owner_name = owners_name(o, pid);
+	struct plumb_view_thread t = {.size = sizeof t};
+	int first = 0;
+
+	for (size_t i = 0; plumb_view_thread_at(v, i, &t); i++) {
+		if (i > 0 && t.pid != first)
+			return true;
+		first = t.pid;
+	}
+	return false;
+}
+
+static void tell_owner(struct row *r, const struct plumb_view_thread *t)
+{
+	r->owner = t->pid;
+	r->owner_name = *t->process ? t->process : NULL;
 }
 
 static const char *title_of(const struct look *l, bool several)
@@ -123,12 +128,12 @@ struct plumb_error *view_threads(struct table *t, const struct choice *c, const 
 				 const struct strips *strips, bool unicode)
 {
 	struct plumb_view_thread row = {.size = sizeof row};
-	uint64_t most = most_gil(l->second ? l->second : l->all);
+	double most = most_gil(l->second ? l->second : l->all);
 	struct places places = list_places(l->second);
-	struct owners owners = owners_of(l->all);
+	bool several = are_of_several(l->all);
 
 	t->columns = columns;
-	t->title = title_of(l, owners.several);
+	t->title = title_of(l, several);
 	table_clear(t);
 	for (size_t i = 0; plumb_view_thread_at(l->all, i, &row); i++) {
 		struct plumb_view_thread now = {.size = sizeof now};
@@ -139,14 +144,14 @@ struct plumb_error *view_threads(struct table *t, const struct choice *c, const 
 		if (!l->second)
 			now = row;
 		else if (!find(l->second, &places, &row, &now))
-			now.samples = now.on_cpu = now.has_gil = now.wants_gil = 0;
+			now = (struct plumb_view_thread){0};
 		fill(r, &row, &now, most);
-		tell_owner(r, &owners, row.pid);
+		if (several)
+			tell_owner(r, &row);
 		tell_waits(r, c->waits);
 		strips_text(strips, &row, STRIPS_SECONDS, unicode, r->tail, sizeof r->tail);
 	}
 	free(places.list);
-	owners_free(&owners);
 	table_sort(t);
 	table_ready(t);
 	return NULL;

@@ -110,11 +110,46 @@ def test_what_is_saved_says_what_the_screen_shows(plumb, target, any_python, top
         told = json.loads(plumb("report", "--json", name).stdout)
         see_rows(t, told)
         t.see(r"\A.*\n.* %d samples" % told["samples"]["total"])
+        assert abs(float(t.see(r"\A.*\n.*  all: ([\d.]+) %")[1]) - 100 * told["states"]["on_cpu"]["share"]) <= 0.0501, told["states"]
         close(t)
     with Emulator([plumb.binary, "top", name], directory=plumb.directory, columns=120) as t:
         t.see(r"±")
         see_rows(t, told)
         close(t)
+
+
+def samples_of(t):
+    return int(t.see(r"\A.*\n\S+ s  (\d+) samples")[1])
+
+
+def test_what_the_header_says_is_of_the_time(plumb, any_python, top):
+    """Not of the samples, of which there are eight times as many in a second when the program computes."""
+    code = "print('ready', flush=True)\ninput()\nwhile True: pass"
+    with subprocess.Popen([*any_python.command, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        try:
+            program.stdout.readline()
+            with Emulator([plumb.binary, "top", str(program.pid)], directory=plumb.directory, columns=120) as t:
+                t.see("wall 100 Hz$")
+                t.type("---")
+                see_time(t, 2)
+                t.type("+++")
+                waited = samples_of(t)
+                program.stdin.write(b"\n")
+                program.stdin.flush()
+                t.until(lambda: samples_of(t) > waited + 100, "samples")
+                program.kill()
+                t.type("g")  # what the last key did is told until another comes
+                t.see("the program has ended")
+                t.type("s")
+                name = t.see(r"saved (\S+\.plumb)")[1]
+                share = float(t.see(r"\A.*\n.*  all: ([\d.]+) %")[1]) / 100
+                close(t)
+        finally:
+            program.kill()
+    told = json.loads(plumb("report", "--json", name).stdout)
+    on_cpu = told["states"]["on_cpu"]
+    assert abs(share - on_cpu["share"]) <= 0.000501, told["states"]
+    assert abs(on_cpu["samples"] / told["samples"]["total"] - share) > 0.01, "it was the same for both"
 
 
 def reads_lines(terminal):
@@ -561,11 +596,11 @@ def test_whose_threads_they_are(plumb, ordinary_python, top, tmp_path):
     script.write_text(FORKS)
     with Emulator([plumb.binary, "top", "--", *map(str, ordinary_python.command), str(script)], columns=120, directory=plumb.directory) as t:
         t.type("3")
-        child = t.see(r" (\d+) (?:forks\.py )?ours ")[1]
+        child = t.see(r" (\d+) forks\.py ours ")[1]  # which rests: its name is known all the same
         parent = t.see(r" (\d+) forks\.py theirs ")[1]
         assert child != parent
         t.see("thread  process, name ")
-        t.resized(40, 10)
+        t.resized(40, 10)  # one of the four rows is below its end, and the names of the others are whole
         t.see(r"^ *[\d.]+ +[\d.]+ +%s (MainThread|ours)" % child)
         t.see(r"^ *[\d.]+ +[\d.]+ +%s (MainThread|theirs)" % parent)
         t.end()

@@ -225,6 +225,56 @@ static void threads_and_processes_are_told(void **state)
 	plumb_profile_destroy(p);
 }
 
+/* One sample may stand for more time than another. CPU time does not tell how long a thread waited. */
+static void shares_are_of_the_time(void **state)
+{
+	struct plumb_profile *p;
+
+	check(pl_profile_create(&p));
+	p->meta.mode = PL_MODE_WALL;
+	uint32_t one = add_thread(p, 7, 1, "MainThread", true), stack = add_frame(p, 0, "main", "/app/m.py", 3);
+	add_samples(p, stack, one, PL_STATE_ON_CPU | PL_STATE_HAS_GIL, 0, 3, 100);
+	add_samples(p, stack, one, PL_STATE_WANTS_GIL, 300, 1, 500);
+	for (int by_number = 0; by_number < 2; by_number++) {
+		struct plumb_view *v = open_all(p);
+		struct plumb_view_totals all = {.size = sizeof all};
+		struct plumb_view_thread t = {.size = sizeof t};
+		double busy = by_number ? 0.75 : 0.375;
+		size_t count;
+
+		assert_ok(plumb_view_totals(v, &all));
+		assert_true(all.on_cpu_share == busy && all.has_gil_share == busy && all.wants_gil_share == 1 - busy);
+		assert_ok(plumb_view_threads(v, &count));
+		assert_true(plumb_view_thread_at(v, 0, &t));
+		assert_true(t.on_cpu_share == busy && t.has_gil_share == busy && t.wants_gil_share == 1 - busy);
+		plumb_view_close(v);
+		p->meta.mode = PL_MODE_CPU;
+	}
+	plumb_profile_destroy(p);
+}
+
+/* What it is called is known also where nothing of it passes but that there are threads which rest. */
+static void threads_that_rest_are_of_a_process(void **state)
+{
+	struct plumb_profile *p;
+	struct plumb_view_thread t = {.size = sizeof t};
+	size_t count;
+
+	check(pl_profile_create(&p));
+	uint32_t stack = add_frame(p, 0, "main", "/app/m.py", 3), child = add_thread(p, 8, 2, "rests", false);
+	p->processes[p->threads[child].process].name = add_string(p, "m.py");
+	p->threads[child].cpu_known = true;
+	add_samples(p, stack, child, 0, 0, 2, 100);
+	struct plumb_view *v = open_all(p);
+	assert_ok(plumb_view_processes(v, &count));
+	assert_int_equal(count, 0);
+	assert_ok(plumb_view_threads(v, &count));
+	assert_true(count == 1 && plumb_view_thread_at(v, 0, &t) && t.idle && t.pid == 8);
+	assert_string_equal(t.process, "m.py");
+	plumb_view_close(v);
+	plumb_profile_destroy(p);
+}
+
 static void labels_are_told_and_chosen(void **state)
 {
 	static const char both[] = "route\0/x\0user\0003", one[] = "route\0/y";
@@ -355,6 +405,8 @@ int main(void)
 		cmocka_unit_test(trees_are_of_own_code_or_of_all),
 		cmocka_unit_test(waits_of_tasks_are_a_tree_of_their_own),
 		cmocka_unit_test(threads_and_processes_are_told),
+		cmocka_unit_test(shares_are_of_the_time),
+		cmocka_unit_test(threads_that_rest_are_of_a_process),
 		cmocka_unit_test(labels_are_told_and_chosen),
 		cmocka_unit_test(lines_of_a_function_and_its_text),
 		cmocka_unit_test(totals_and_what_is_wrong),
