@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The live view, on a terminal that a library emulates, and as lines."""
-import base64
+"""The live view, on a terminal that a library emulates."""
 import contextlib
 import curses
 import json
@@ -8,41 +7,17 @@ import os
 import pathlib
 import random
 import re
-import shutil
 import signal
-import struct
 import subprocess
-import tempfile
-import termios
 
 import pytest
 
 pytest.importorskip("pyte")
 
 from harness.emulator import Emulator
-from harness.plumb import Plumb, until
+from harness.live import busy, close, phases, reads_lines, see_time, top
+from harness.plumb import Plumb
 from harness.target import started
-
-ORDINARY = 65534  # nobody
-
-
-@pytest.fixture(scope="module")
-def top():
-    """The executable that plumb becomes; without ncurses there is none."""
-    plumb = pathlib.Path(Plumb(".").binary)
-    if not (plumb.parent / "plumb-top").exists():
-        pytest.skip("this plumb was built without ncurses")
-
-
-@pytest.fixture(scope="module")
-def busy(places, ordinary_python, top):
-    with started(places, ordinary_python, "mixed.py") as target:
-        yield target
-
-
-def close(terminal):
-    terminal.type("q")
-    assert terminal.wait() == 0, terminal.text
 
 
 def test_the_views(plumb, busy):
@@ -152,12 +127,6 @@ def test_what_the_header_says_is_of_the_time(plumb, any_python, top):
     assert abs(on_cpu["samples"] / told["samples"]["total"] - share) > 0.01, "it was the same for both"
 
 
-def reads_lines(terminal):
-    """As a new one does: it shows what is typed, and hands it over when the line ends."""
-    flags = termios.ICANON | termios.ECHO | termios.ISIG
-    return termios.tcgetattr(terminal.master)[3] & flags == flags
-
-
 @pytest.mark.parametrize("signo", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_the_terminal_is_given_back(plumb, busy, signo):
     with Emulator([plumb.binary, "top", str(busy.pid)], directory=plumb.directory) as t:
@@ -220,103 +189,6 @@ def test_names_cannot_write_to_the_terminal(plumb, places, any_python, top):
     assert not re.search(rb"\x1b\]|\x1b\[\d+;\d+t|\x07", t.raw)
 
 
-def test_a_program_that_is_started(plumb, any_python, top):
-    """What it writes is in a file, and none of it on the screen; q is to it what Ctrl-C is."""
-    code = "import time; print('written', flush=True)\nwhile True: sum(range(1000)); time.sleep(0.001)"
-    with Emulator([plumb.binary, "top", "--", *map(str, any_python.command), "-c", code], directory=plumb.directory) as t:
-        t.until(lambda: [out for out in plumb.directory.glob("*.out") if out.read_text() == "written\n"], "that it has begun")
-        t.type("q")
-        t.wait()
-    output = plumb.directory / re.search(r"what the program wrote is in (\S+\.out)", t.text)[1]
-    assert output.read_text().startswith("written\n") and "KeyboardInterrupt" in output.read_text()
-    assert "written" not in t.text
-
-
-def test_what_a_program_writes_can_be_looked_at(plumb, any_python, top, tmp_path):
-    """Its last lines, which go on while they are looked at; what a progress bar wrote over is gone, and nothing of it moves the cursor."""
-    more = tmp_path / "more"
-    code = ("import os, time\nprint('first\\r\\n' + 100 * 'between\\n' + '\\x1b[2Jred\\n10 %%\\r57 %%\\nlast', flush=True)\n"
-            "while not os.path.exists('%s'): time.sleep(0.01)\nprint('more', flush=True)\ntime.sleep(1000)") % more
-    with Emulator([plumb.binary, "top", "--", *map(str, any_python.command), "-c", code], directory=plumb.directory) as t:
-        t.see(r"7 diff   8 out$")
-        t.type("8")
-        t.see(r"^ plumb\.top\.\d+\.out, \d+ bytes: what it wrote last$")
-        t.see(r"^ \S*2Jred\n 57 %\n last$")
-        more.write_text("")
-        t.see(r"^ last\n more$")
-        t.type("g")
-        t.see(r"^ first$")
-        t.type("G/57\r")
-        t.until(lambda: [t.screen[y] for y in t.marked if y > 3] == [" 57 %"], "the row that was searched for")
-        t.type("q")
-        t.wait()
-    assert b"\x1b[2Jred" not in t.raw
-
-
-def test_what_is_there_keeps_its_name(plumb, any_python, top):
-    """In containers process ids repeat, and anybody can make a link where all may write."""
-    victim = plumb.directory / "victim"
-    victim.write_text("mine")
-    begin = 'ln -s victim plumb.top.$$.out; echo theirs > plumb.top.$$.2.out; exec "$0" "$@"'
-    code = "print('written')"
-    result = subprocess.run(["sh", "-c", begin, plumb.binary, "top", "--plain", "--", *map(str, any_python.command), "-c", code],
-                            cwd=plumb.directory, capture_output=True, text=True)
-    output = plumb.directory / re.search(r"what the program wrote is in (\S+\.3\.out)", result.stderr)[1]
-    assert result.returncode == 0 and output.read_text() == "written\n" and output.stat().st_mode & 0o777 == 0o600, result
-    assert victim.read_text() == "mine" and (plumb.directory / output.name.replace(".3.", ".2.")).read_text() == "theirs\n"
-
-
-def test_plain_lines(plumb, busy):
-    """How soon there is a sample is the machine's to decide."""
-
-    def lines(seconds):
-        result = plumb("top", "--plain", "-d", seconds, busy.pid)
-        assert result.status == 0, result
-        for line in result.stdout.splitlines():
-            assert re.match(r"[\d.]+ s  \d+ samples  \d+ threads?(  on CPU [\d.]+ %)?  last 5 s:", line), result
-        return result.stdout
-
-    assert until(lines, lambda told: re.search(r"[\d.]+ % \S+ \(\S+\.py:\d+\)", told), 1.5)
-
-
-def test_the_program_ends(plumb, any_python, top):
-    """Its figures stay; the exit status of one that plumb started is its own."""
-    result = plumb("top", "--plain", "--", *any_python.command, "-c", "import time; time.sleep(0.3); raise SystemExit(7)")
-    assert result.status == 7, result
-
-
-@pytest.mark.parametrize("arguments, message", [
-    (["--"], "there is no program behind '--'"),
-    (["-o", "x.plumb"], "-o is the recording of one process, and none is named"),
-    (["1", "2"], "top does not take '2' beside '1'"),
-    (["-o", "x.json", "1"], "top records, and 'x.json' is no recording"),
-    (["no.plumb"], "there is no file no.plumb"),
-])
-def test_refusals(plumb, top, arguments, message):
-    result = plumb("top", *arguments)
-    assert result.status in (1, 125) and message in result.stderr, result
-
-
-@contextlib.contextmanager
-def phases(python, folder):
-    """A program that is in first() until `next` of it is called, and then in second(); it waits all the time."""
-    script = folder / "phases.py"
-    script.write_text("import sys\ndef first():\n    sys.stdin.readline()\ndef second():\n    sys.stdin.readline()\n"
-                      "print('ready', flush=True)\nfirst()\nsecond()\n")
-    with subprocess.Popen([*python.command, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
-        program.stdout.readline()
-        program.next = lambda: (program.stdin.write(b"\n"), program.stdin.flush())
-        try:
-            yield program
-        finally:
-            program.kill()
-
-
-def see_time(t, seconds):
-    """Wait until so much has been sampled."""
-    t.until(lambda: float(re.match(r"([\d.]+) s ", t.screen[1] + " s ")[1] if t.screen[1][:1].isdigit() else 0) >= seconds, seconds)
-
-
 def test_back_in_time_and_what_changed_since(plumb, any_python, top, tmp_path):
     with phases(any_python, tmp_path) as program:
         with Emulator([plumb.binary, "top", str(program.pid)], directory=plumb.directory) as t:
@@ -365,199 +237,6 @@ def test_the_times_of_a_recording(plumb, any_python, top):
         t.type("p")
         t.see("^plumb top")
         close(t)
-
-
-def choose(t, pid):
-    """Move to it in the list, which may change its order meanwhile: a row that was moved to stays marked wherever it goes."""
-    def rows_below():
-        """How far it is below the marked row, when both are shown."""
-        listed = [re.match(r"[ \d.:a-z]*? (\d+)  /?\S", line) for line in t.screen]
-        wanted = [y for y, row in enumerate(listed) if row and int(row[1]) == pid]
-        marked = [y for y in t.marked if listed[y]]
-        return [wanted[0] - marked[0]] if wanted and marked else None
-
-    t.typed("g")
-    while rows := t.until(rows_below, pid)[0]:
-        t.typed(("j" if rows > 0 else "k") * abs(rows))
-
-
-def test_a_list_to_choose_from(plumb, any_python, top, tmp_path):
-    with phases(any_python, tmp_path) as program:
-        with Emulator([plumb.binary, "top"], columns=200, rows=300, directory=plumb.directory) as t:
-            t.see(r"^ *[\d.]+ .* %d  .*phases\.py" % program.pid)
-            t.see(r"\Aplumb top  \d+ Pythons?")
-            choose(t, program.pid)
-            t.type("\r")
-            t.see(r"^plumb top  phases\.py %d  CPython" % program.pid)
-            t.see("q back")
-            t.type("q")
-            t.see(r"^plumb top  \d+ Pythons?")
-            close(t)
-        result = plumb("top")  # not on a terminal
-        assert re.search(r"^%d  CPU \S+ s  .*phases\.py$" % program.pid, result.stdout, re.MULTILINE), result
-
-
-@pytest.mark.parametrize("term, sty, begin, end", [
-    ("xterm", "", b"\x1b]52;c;", b"\x07"), ("screen", "1.pts", b"\x1bP\x1b]52;c;", b"\x07\x1b\\"), ("linux", "", None, None)],
-    ids=["xterm", "screen", "linux"])
-def test_the_place_is_copied(plumb, any_python, top, tmp_path, term, sty, begin, end):
-    """As it is shown, so that nothing runs where it is pasted: the name has the end of a line in it. A console has no clipboard."""
-    folder = tmp_path / "end\nof line"
-    folder.mkdir()
-    with phases(any_python, folder) as program:
-        with Emulator([plumb.binary, "top", str(program.pid)], columns=300, environment={"TERM": term, "STY": sty, "TMUX": ""}) as t:
-            t.see(r" first ")
-            t.type("/first\ry")
-            place = str(folder / "phases.py").replace("\n", r"\n") + ":2"
-            t.see("^" + re.escape(place) + "$")
-            expected = begin and begin + base64.b64encode(place.encode()) + end
-            t.until(lambda: not expected or expected in t.raw, expected)
-            close(t)
-        assert expected or b"\x1b]" not in t.raw
-
-
-def test_the_editor(plumb, any_python, top, tmp_path):
-    editor = tmp_path / "editor"
-    editor.write_text('#!/bin/sh\nprintf "%s|" "$@" > "${0}.told"\n')
-    editor.chmod(0o755)
-    with phases(any_python, tmp_path) as program:
-        with Emulator([plumb.binary, "top", str(program.pid)], directory=plumb.directory,
-                      environment={"VISUAL": "", "EDITOR": "%s --wait" % editor}) as t:
-            t.see(r" first ")
-            t.type("e")
-            told = tmp_path / "editor.told"
-            expected = "--wait|+2|%s|" % (tmp_path / "phases.py")
-            t.until(lambda: told.exists() and told.read_text() == expected, expected)
-            t.until(lambda: not reads_lines(t), "the terminal is the screen's again")
-            t.type("?")
-            t.see("Ctrl-C +quit")
-            close(t)
-
-
-def test_the_editor_opens_nothing_but_files(plumb, any_python, top):
-    with subprocess.Popen([*any_python.command, "-c", "def f(): input()\nf()"], stdin=subprocess.PIPE) as program:
-        try:
-            with Emulator([plumb.binary, "top", str(program.pid)], environment={"VISUAL": "false"}) as t:
-                t.see(r" f ")
-                t.type("e")
-                t.see("the place of the file is not known")
-                close(t)
-        finally:
-            program.kill()
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
-def test_root_edits_no_file_where_somebody_else_may_put_another(plumb, any_python, top, tmp_path):
-    """Who owns the directory can turn a link of that name, or lay something beside the file for the editor to read."""
-    hers = tmp_path / "hers"
-    hers.mkdir()
-    os.chown(hers, 1000, 1000)
-    with phases(any_python, hers) as program:  # the file is root's
-        with Emulator([plumb.binary, "top", str(program.pid)], environment={"VISUAL": "false"}) as t:
-            t.see(r" first ")
-            t.type("e")
-            t.see("others may replace the file")
-            close(t)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
-def test_root_edits_no_file_that_others_may_lay_something_beside(plumb, any_python, top, tmp_path):
-    """In a directory like /tmp they may not replace it."""
-    like_tmp = tmp_path / "tmp"
-    like_tmp.mkdir()
-    like_tmp.chmod(0o1777)
-    with phases(any_python, like_tmp) as program:
-        with Emulator([plumb.binary, "top", str(program.pid)], environment={"VISUAL": "false"}) as t:
-            t.see(r" first ")
-            t.type("e")
-            t.see("others may replace the file")
-            close(t)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
-def test_root_edits_no_file_that_a_group_may_write(plumb, any_python, top, tmp_path):
-    """Others are in it, whether it is the group's by the mode or by a list of further users (acl(5))."""
-    group = tmp_path / "group"
-    group.mkdir()
-    listed = tmp_path / "listed"
-    listed.mkdir()
-    os.chown(group, 0, 1000)
-    group.chmod(0o775)
-    rows = [(1, 7, -1), (2, 7, 1000), (4, 5, -1), (16, 7, -1), (32, 5, -1)]  # of user 1000, up to the mask
-    try:
-        os.setxattr(listed, "system.posix_acl_access", struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *row) for row in rows))
-        folders = [group, listed]
-    except OSError:  # a file system without lists
-        folders = [group]
-    for folder in folders:
-        assert folder.stat().st_mode & 0o022 == 0o020
-        with phases(any_python, folder) as program:
-            with Emulator([plumb.binary, "top", str(program.pid)], environment={"VISUAL": "false"}) as t:
-                t.see(r" first ")
-                t.type("e")
-                t.see("others may replace the file")
-                close(t)
-
-
-EXECUTES = """import os, sys
-input()
-os.execv(sys.executable, [sys.executable, "-c", "import os, subprocess, sys; input(); "
-    "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(1000)']); input(); child.kill(); os.execv('/bin/sleep', ['sleep', '1000'])"])
-"""
-
-
-def test_what_happens_to_the_program_is_told(plumb, ordinary_python, top, tmp_path):
-    """It executes another program, starts a child, and runs no Python any more."""
-    script = tmp_path / "executes.py"
-    script.write_text(EXECUTES)
-    with subprocess.Popen([*ordinary_python.command, script], stdin=subprocess.PIPE) as program:
-        try:
-            with Emulator([plumb.binary, "top", "--subprocesses", str(program.pid)], directory=plumb.directory, columns=100) as t:
-                for seen in (r"^plumb top  executes.py", r"^process %d has executed another program: \S" % program.pid, "^1 more process: 2 by now"):
-                    t.see(seen)
-                    program.stdin.write(b"\n")
-                    program.stdin.flush()
-                t.type("?x")
-                t.see("^no sample for 5 s: it runs no Python now")
-                close(t)
-        finally:
-            program.kill()
-
-
-CLOSES = """import ctypes
-print("ready", flush=True)
-input()
-ctypes.CDLL(None).prctl(4, 0)  # not "dumpable": for root alone
-while True:
-    __import__("time").sleep(0.01)
-"""
-ORDINARY_PYTHON = "/usr/bin/python3"
-YAMA = pathlib.Path("/proc/sys/kernel/yama/ptrace_scope")
-
-
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv") or not os.path.exists(ORDINARY_PYTHON),
-                    reason="needs root, setpriv, and a Python of an ordinary user")
-@pytest.mark.skipif(YAMA.exists() and YAMA.read_text().strip() != "0", reason="users may not look into their own programs here (ptrace_scope)")
-def test_rights_that_are_lost_are_told(plumb, top):
-    """The program becomes one that users may not look into, as those that have been another user are."""
-    drop = ["setpriv", "--reuid", str(ORDINARY), "--regid", str(ORDINARY), "--clear-groups"]
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)
-        for name in ("plumb", "plumb-top"):
-            shutil.copy(pathlib.Path(plumb.binary).parent / name, folder)
-        command = [*drop, ORDINARY_PYTHON, "-c", CLOSES]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
-            try:
-                program.stdout.readline()  # it is an ordinary user's by then
-                t = Emulator([*drop, os.path.join(folder, "plumb"), "top", str(program.pid)], directory="/")
-                with t:
-                    t.see(r"^100\.0 .* <module> ")
-                    program.stdin.write(b"\n")
-                    program.stdin.flush()
-                    t.see("^no stack can be read: 'plumb doctor PID' says whether it may be")
-                    close(t)
-            finally:
-                program.kill()
 
 
 WAITS = """import socket, threading
@@ -804,31 +483,6 @@ def test_a_label_that_is_typed(plumb, any_python, places, top):
         t.end()
 
 
-def test_the_page(plumb, any_python, top, tmp_path):
-    """Of all that was sampled, for nobody else, in the browser that there is; where there is none it is told where it is."""
-    if plumb("report", "-f", "html", "nothing.plumb").status == 125:
-        pytest.skip("this plumb was built without its page")
-    browser = tmp_path / "browser"
-    browser.write_text('#!/bin/sh\necho "$1" > "$0.told"\n')
-    browser.chmod(0o755)
-    with phases(any_python, tmp_path) as program:
-        command = [plumb.binary, "top", str(program.pid)]
-        with Emulator(command, directory=plumb.directory, environment={"BROWSER": str(browser)}) as t:
-            t.see(r" first ")
-            t.type("o")
-            page = plumb.directory / t.see(r"the page is (plumb\.top\.%d\.html)" % program.pid)[1]
-            told = tmp_path / "browser.told"
-            t.until(lambda: told.exists() and told.read_text() == "%s\n" % page.resolve(), "the browser's")
-            assert page.stat().st_mode & 0o777 == 0o600 and "<html" in page.read_text()
-            close(t)
-        assert "the page is %s" % page.name in t.text.rsplit("[?1049l")[-1]
-        with Emulator(command, directory=plumb.directory, environment={"BROWSER": "", "PATH": "/nowhere"}, columns=120) as t:
-            t.see(r" first ")
-            t.type("o")
-            t.see(r"there is no browser to show plumb\.top\.%d\.2\.html" % program.pid)
-            close(t)
-
-
 FOLDED = """<module> (shop.py:1);serve (shop.py:40);handle (shop.py:52);render (shop/page.py:8);escape (shop/page.py:30) 310
 <module> (shop.py:1);serve (shop.py:40);handle (shop.py:52);render (shop/page.py:8) 120
 <module> (shop.py:1);serve (shop.py:40);handle (shop.py:52);query (shop/db.py:14);Connection.execute (shop/db.py:77) 260
@@ -838,6 +492,8 @@ FOLDED = """<module> (shop.py:1);serve (shop.py:40);handle (shop.py:52);render (
 <module> (shop.py:1);serve (shop.py:40);accept (shop.py:61) 60
 <module> (shop.py:1);load (shop.py:12) 50
 """
+
+
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "top"
 
 
@@ -925,47 +581,3 @@ def test_any_keys(plumb, any_python, top, tmp_path, columns, rows, term, seed):
             t.type("\x1b\x1b\x0c?")
             t.see("^1 to 7, Tab")
             close(t)
-
-
-def test_a_plumb_without_ncurses_says_so(plumb, top, tmp_path):
-    """As one that was built so: it finds no plumb-top, neither beside it nor where it would be installed."""
-    alone = tmp_path / "somewhere" / "plumb"
-    alone.parent.mkdir()
-    shutil.copy(plumb.binary, alone)
-    result = subprocess.run([alone, "top", "1"], capture_output=True, text=True)
-    if os.path.exists("/usr/local/libexec/plumb/plumb-top"):
-        pytest.skip("a plumb-top is installed on this machine")
-    assert result.returncode == 125 and "this plumb was built without its live view" in result.stderr, result.stderr
-    assert "libncurses-dev" in result.stderr
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
-def test_what_somebody_else_has_put_beside_plumb_is_not_run(plumb, top, tmp_path):
-    """As in /tmp, where anybody can: root has a copy of plumb there."""
-    alone, theirs = tmp_path / "plumb", tmp_path / "plumb-top"
-    shutil.copy(plumb.binary, alone)
-    theirs.write_text("#!/bin/sh\necho it ran\n")
-    theirs.chmod(0o755)
-    os.chown(theirs, ORDINARY, ORDINARY)
-    result = subprocess.run([alone, "top", "1"], capture_output=True, text=True)
-    if os.path.exists("/usr/local/libexec/plumb/plumb-top"):
-        pytest.skip("a plumb-top is installed on this machine")
-    assert result.returncode == 125 and "another user's, and is not run" in result.stderr, result
-    os.chown(theirs, 0, 0)
-    theirs.unlink()
-    theirs.symlink_to("/bin/echo")  # of whoever made the link
-    os.chown(theirs, ORDINARY, ORDINARY, follow_symlinks=False)
-    result = subprocess.run([alone, "top", "1"], capture_output=True, text=True)
-    assert result.returncode == 125 and "is not run" in result.stderr, result
-
-
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root may have processes of its own")
-def test_a_list_of_none_says_so(plumb, top):
-    result = subprocess.run([shutil.which("unshare"), "--pid", "--fork", "--mount-proc", plumb.binary, "top"], capture_output=True, text=True)
-    assert (result.returncode, result.stdout, result.stderr) == (0, "", "plumb: no Python runs here\n"), result
-
-
-def test_a_terminal_that_ncurses_does_not_know(plumb, busy):
-    with Emulator([plumb.binary, "top", "-d", "0.5", str(busy.pid)], environment={"TERM": "no-such-terminal"}) as t:
-        assert t.wait() == 0, t.text
-    assert "ncurses does not know this terminal" in t.text and "last 5 s:" in t.text
