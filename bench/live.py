@@ -6,8 +6,9 @@
 py-spy knows no Python 3.15, and --live no other: there is a program for each. The program has ten threads, of which two compute; all are asked for 100 samples a second. Of each viewer: CPU time as a share of a core,
 bytes written to the terminal in a second, peak memory, and the time from its start to the first screen, which is when it has written as
 much as a tenth of the terminal has cells. The first four seconds count for the last figure only. `plumb attach` is beside it: what the
-sampling costs alone. Writes JSON: the medians of all rounds, in which all take turns."""
+sampling costs alone. Writes JSON: the medians of all rounds, in which all take turns; of a viewer that ends by itself, what it said last."""
 import argparse
+import ctypes
 import fcntl
 import json
 import os
@@ -31,6 +32,7 @@ COLUMNS, ROWS = 120, 40
 RATE = 100
 WARM = 4  # seconds
 PY_SPY_UP_TO = (3, 13)
+CLONE_NEWNS = 0x20000
 
 PROGRAM = """
 import threading, time
@@ -75,7 +77,11 @@ def take(master):
         return None
 
 
-def look(name, command, seconds):
+class Ended(Exception):
+    """A viewer has, which nobody told to; what it wrote last."""
+
+
+def look(command, seconds):
     """{figure: value} of one viewer."""
     began = time.monotonic()
     pid, master = pty.fork()
@@ -88,7 +94,7 @@ def look(name, command, seconds):
         while time.monotonic() < began + WARM + seconds:
             data = take(master)
             if data is None:
-                raise RuntimeError("%s has ended: %s" % (name, last.decode(errors="replace")))
+                raise Ended(last.decode(errors="replace").strip())
             written += len(data)
             last = (last + data)[-300:]
             if first is None and written > COLUMNS * ROWS // 10:
@@ -104,6 +110,17 @@ def look(name, command, seconds):
         os.close(master)
 
 
+def show_processes(roots):
+    """Where a Python's root is a directory of ours, --live finds no processes: it has no /proc, but for us and what we start from here on."""
+    if not roots or os.geteuid() != 0:
+        return
+    if ctypes.CDLL(None).unshare(CLONE_NEWNS) != 0:
+        return  # --live tells what it lacks
+    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+    for root in roots:
+        subprocess.run(["mount", "--rbind", "/proc", os.path.join(root, "proc")], check=True)
+
+
 def viewers(options, pid, python):
     """{name: command}"""
     nowhere = os.path.join(tempfile.mkdtemp(prefix="plumb-bench-"), "out.plumb")
@@ -117,6 +134,12 @@ def viewers(options, pid, python):
     return commands
 
 
+def median_of(rows):
+    """None: it never came so far, as a first screen of what draws none."""
+    columns = {figure: [row[figure] for row in rows if row[figure] is not None] for figure in rows[0]}
+    return {figure: statistics.median(values) if values else None for figure, values in columns.items()}
+
+
 def measure(options, python):
     with tempfile.TemporaryDirectory(dir=os.path.join(python.root, "tmp") if python.root else None) as folder:
         script = pathlib.Path(folder) / "ten_threads.py"
@@ -126,13 +149,16 @@ def measure(options, python):
             try:
                 target.stdout.readline()
                 commands = viewers(options, target.pid, python)
-                taken = {name: [] for name in commands}
-                for _ in range(options.rounds):
-                    for name, command in commands.items():
-                        taken[name].append(look(name, command, options.seconds))
+                taken, failed = {name: [] for name in commands}, {}
+                for name, command in list(commands.items()) * options.rounds:
+                    if name not in failed:
+                        try:
+                            taken[name].append(look(command, options.seconds))
+                        except Ended as error:
+                            failed[name] = {"ended": str(error)}
             finally:
                 target.kill()
-    return {name: {figure: statistics.median(row[figure] or 0 for row in rows) for figure in rows[0]} for name, rows in taken.items()}
+    return {name: failed.get(name) or median_of(rows) for name, rows in taken.items()}
 
 
 def main():
@@ -144,6 +170,7 @@ def main():
     options = parser.parse_args()
     there = {python.minor: python for python in interpreters.discover() if not python.missing and not python.build}
     wanted = [there[minor] for minor in (PY_SPY_UP_TO, (3, 15)) if minor in there]
+    show_processes({python.root for python in wanted if python.root})
     json.dump({str(python): measure(options, python) for python in wanted}, sys.stdout, indent=1)
     print()
 
