@@ -7,14 +7,16 @@
 #include "frame_name.h"
 #include "own_code.h"
 
-/* The fills are told apart by people who do not see all colours (after Okabe and Ito). */
+/* The hues are after Okabe and Ito. The kinds of code differ in lightness, too, each by 7 of 100 steps of CIE L*: they
+ * are told apart in grey, and by people who do not see all colours. Black can be read on all of them, and on the darker
+ * ones of the report page (webui/test/canvas.test.ts). */
 const struct pl_category_look pl_categories[PL_CATEGORIES] = {
-	[PL_CATEGORY_OTHER] = {"Other", "grey", "#dddddd"},
-	[PL_CATEGORY_APPLICATION] = {"Application", "yellow", "#e69f00"},
-	[PL_CATEGORY_LIBRARY] = {"Library", "blue", "#7cc4ec"},
-	[PL_CATEGORY_STANDARD] = {"Standard library", "lightblue", "#66c2a4"},
-	[PL_CATEGORY_NATIVE] = {"Native", "green", "#d99bbf"},
-	[PL_CATEGORY_KERNEL] = {"Kernel", "orange", "#e0713a"},
+	[PL_CATEGORY_OTHER] = {"Other", "grey", "#e8e8e8"},
+	[PL_CATEGORY_APPLICATION] = {"Application", "yellow", "#e79e00"},
+	[PL_CATEGORY_LIBRARY] = {"Library", "blue", "#afdaf6"},
+	[PL_CATEGORY_STANDARD] = {"Standard library", "lightblue", "#7ad0b3"},
+	[PL_CATEGORY_NATIVE] = {"Native", "green", "#cf80b2"},
+	[PL_CATEGORY_KERNEL] = {"Kernel", "orange", "#bd753f"},
 	[PL_CATEGORY_WAITING] = {"Waiting", "transparent", "#aeb9c9"},
 	[PL_CATEGORY_GC] = {"Garbage collection", "magenta", "#f0e442"},
 };

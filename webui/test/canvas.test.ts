@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { instant, ticksOf } from "../src/canvas/axis";
 import { dragged, endMoved, holdAt, moved, orNone, snapped, type Axis } from "../src/canvas/brush";
-import { mix, paintOfChange, paintsOfChange, paintsOfKinds, type Paint } from "../src/canvas/colours";
+import { fillOfKind, mix, paintOfChange, paintsOfChange, paintsOfKinds, type Paint } from "../src/canvas/colours";
 import { actionOf } from "../src/canvas/keys";
 import { labelsFor } from "../src/canvas/labels";
 import { escapeXml } from "../src/canvas/picture";
@@ -157,11 +158,34 @@ function contrast(one: string, other: string): number {
 	return (light + 0.05) / (dark + 0.05);
 }
 
-/* The categories of src/export/categories.c. */
-const fills = ["#dddddd", "#e69f00", "#7cc4ec", "#66c2a4", "#d99bbf", "#e0713a", "#aeb9c9", "#f0e442"];
+/** CIE L*, of 100. */
+function lightness(colour: string): number {
+	return 116 * Math.cbrt(luminance(colour)) - 16;
+}
+
+/** Between each colour and the next darker one. */
+function stepsInGrey(colours: readonly string[]): number[] {
+	const sorted = colours.map(lightness).sort((a, b) => a - b);
+	return sorted.slice(1).map((one, i) => one - sorted[i]);
+}
+
+const categoriesInC = readFileSync("../src/export/categories.c", "utf8");
+const fillsByCategory = new Map(
+	[...categoriesInC.matchAll(/\[PL_CATEGORY_(\w+)\] = .*"(#[0-9a-f]{6})"\}/g)].map(([, name, fill]) => [name, fill]),
+);
+const fills = [...fillsByCategory.values()];
+
+test("kinds of code are told apart in grey, in both themes", () => {
+	const kinds = ["OTHER", "APPLICATION", "LIBRARY", "STANDARD", "NATIVE", "KERNEL"];
+	for (const dark of [false, true]) {
+		const steps = stepsInGrey(kinds.map((kind) => fillOfKind(fillsByCategory.get(kind), dark)));
+		assert.ok(Math.min(...steps) >= 6, `${steps.join(" ")} dark ${dark}`);
+	}
+});
 
 test("every label can be read on its box, in both themes, also where it is faded", () => {
 	const categories = fills.map((fill) => ({ fill }));
+	assert.equal(categories.length, 8);
 	for (const dark of [false, true]) {
 		const paints: Paint[] = [...paintsOfKinds(categories, dark), ...paintsOfChange(dark)];
 		for (const paint of paints) {
@@ -173,15 +197,13 @@ test("every label can be read on its box, in both themes, also where it is faded
 
 test("what threads do is told apart in grey, in both themes", () => {
 	for (const dark of [false, true]) {
-		const lightness = fillsOfStates(dark).map((fill) => 116 * Math.cbrt(luminance(fill)) - 16);
-		lightness.sort((a, b) => a - b);
-		const steps = lightness.slice(1).map((one, i) => one - lightness[i]);
-		assert.ok(Math.min(...steps) >= 12, `${lightness.join(" ")} dark ${dark}`);
+		const steps = stepsInGrey(fillsOfStates(dark));
+		assert.ok(Math.min(...steps) >= 12, `${steps.join(" ")} dark ${dark}`);
 	}
 });
 
 test("a fill that is no colour is grey", () => {
-	assert.equal(paintsOfKinds([{ fill: "url(evil)" }], false)[0].fill, "#dddddd");
+	assert.equal(paintsOfKinds([{ fill: "url(evil)" }], false)[0].fill, "#e8e8e8");
 });
 
 test("keys go towards callees where they are, and leave combinations to the browser", () => {

@@ -51,12 +51,12 @@ export interface PlainProfile {
 }
 
 export const categories: readonly Category[] = [
-	{ name: "Other", fill: "#dddddd" },
-	{ name: "Application", fill: "#e69f00" },
-	{ name: "Library", fill: "#7cc4ec" },
-	{ name: "Standard library", fill: "#66c2a4" },
-	{ name: "Native", fill: "#d99bbf" },
-	{ name: "Kernel", fill: "#e0713a" },
+	{ name: "Other", fill: "#e8e8e8" },
+	{ name: "Application", fill: "#e79e00" },
+	{ name: "Library", fill: "#afdaf6" },
+	{ name: "Standard library", fill: "#7ad0b3" },
+	{ name: "Native", fill: "#cf80b2" },
+	{ name: "Kernel", fill: "#bd753f" },
 	{ name: "Waiting", fill: "#aeb9c9" },
 	{ name: "Garbage collection", fill: "#f0e442" },
 ];

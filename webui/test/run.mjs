@@ -35,7 +35,8 @@ try {
 	});
 	const files = readdirSync(outdir).map((name) => join(outdir, name));
 	const args = bench ? [...files, ...wanted.slice(1)] : ["--test", ...files];
-	const result = spawnSync(process.execPath, ["--enable-source-maps", ...args], { stdio: "inherit" });
+	const options = { cwd: dirname(here), stdio: "inherit" };
+	const result = spawnSync(process.execPath, ["--enable-source-maps", ...args], options);
 	process.exitCode = result.status ?? 1;
 } finally {
 	rmSync(outdir, { recursive: true });

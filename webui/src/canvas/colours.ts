@@ -58,7 +58,7 @@ export function mix(one: string, other: string, share: number): string {
 }
 
 const COLOUR = /^#[0-9a-f]{6}$/i;
-const UNKNOWN_FILL = "#dddddd";
+const UNKNOWN_FILL = "#e8e8e8";
 
 export function paintOf(fill: string, dark: boolean, pattern: Paint["pattern"] = "none"): Paint {
 	const theme = themeOf(dark);
@@ -75,13 +75,17 @@ export function paintOf(fill: string, dark: boolean, pattern: Paint["pattern"] =
 const PATTERNS = ["none", "stripes", "dots"] as const;
 export const Mostly = { ran: 0, waited: 1, collected: 2 } as const;
 
+/** Of a kind of code, wherever it is shown. A profile can come from anybody: what is no colour is grey. */
+export function fillOfKind(fill: string | undefined, dark: boolean): string {
+	const usual = fill !== undefined && COLOUR.test(fill) ? fill : UNKNOWN_FILL;
+	return dark ? mix(usual, "#000000", 0.12) : usual;
+}
+
 /** Those of each category of the profile, in its order. */
 export function paintsOfKinds(categories: readonly { fill: string }[], dark: boolean): Paint[] {
-	return categories.flatMap(({ fill }) => {
-		const usual = COLOUR.test(fill) ? fill : UNKNOWN_FILL;
-		const calm = dark ? mix(usual, "#000000", 0.12) : usual;
-		return PATTERNS.map((pattern) => paintOf(calm, dark, pattern));
-	});
+	return categories.flatMap(({ fill }) =>
+		PATTERNS.map((pattern) => paintOf(fillOfKind(fill, dark), dark, pattern)),
+	);
 }
 
 export function paintOfKind(category: number, mostly: number): number {

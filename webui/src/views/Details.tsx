@@ -189,7 +189,7 @@ function OfFunction({ page, fn }: { page: Page; fn: number }): JSX.Element {
 				<EditorLink page={page} file={page.names.file(fn)} line={page.profile.functions.line[fn]} />
 			)}
 			<p class="muted">
-				<Swatch page={page} fn={fn} /> {categoryOf(page, fn).name}
+				<Swatch page={page} fn={fn} /> {categoryOf(page, fn)}
 			</p>
 			<Meaning page={page} fn={fn} />
 			<div class={settled?.fn === fn ? "" : "stale"} aria-busy={settled?.fn !== fn}>

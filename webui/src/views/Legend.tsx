@@ -4,6 +4,7 @@
 
 import type { JSX } from "preact";
 
+import { fillOfKind } from "../canvas/colours";
 import type { Page } from "./page";
 import { StateLegend } from "./StateLegend";
 import { toggleOf } from "./toggle";
@@ -36,7 +37,7 @@ function Kind({ page, name, fill, category }: KindProps): JSX.Element {
 			}
 			onClick={turn}
 		>
-			<span class="swatch" style={{ background: fill }} />
+			<span class="swatch" style={{ background: fillOfKind(fill, page.dark) }} />
 			{name}
 		</button>
 	);

@@ -3,14 +3,16 @@
 
 import type { JSX } from "preact";
 
+import { fillOfKind } from "../canvas/colours";
 import type { Page } from "./page";
 
-export function categoryOf(page: Page, fn: number): { name: string; fill: string } {
+export function categoryOf(page: Page, fn: number): string {
 	const { functions, meta } = page.profile;
-	return meta.categories[functions.category[fn]] ?? { name: "Other", fill: "#dddddd" };
+	return meta.categories[functions.category[fn]]?.name ?? "Other";
 }
 
 export function Swatch({ page, fn }: { page: Page; fn: number }): JSX.Element {
-	const { name, fill } = categoryOf(page, fn);
-	return <span class="swatch" title={name} style={{ background: fill }} />;
+	const { functions, meta } = page.profile;
+	const fill = fillOfKind(meta.categories[functions.category[fn]]?.fill, page.dark);
+	return <span class="swatch" title={categoryOf(page, fn)} style={{ background: fill }} />;
 }
