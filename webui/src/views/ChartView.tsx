@@ -8,14 +8,13 @@ import { Mostly, paintOfKind, paintOf, paintsOfKinds, themeOf } from "../canvas/
 import type { Look } from "../canvas/flame";
 import type { Hit } from "../canvas/panel";
 import type { Range } from "../canvas/range";
-import { rowsOf } from "../canvas/steps";
 import { missed, type Chart } from "../model/chart";
-import { cut, display } from "../model/names";
+import { display } from "../model/names";
 import { count, time } from "../model/numbers";
 import { nodeAt, placeOf, type Tree } from "../model/tree";
 import { FlameCanvas } from "./FlameCanvas";
 import { countedBefore } from "./flameLook";
-import { sourceLine } from "./flameText";
+import { boxLabel, sourceLine } from "./flameText";
 import type { Page } from "./page";
 import { StripAxis } from "./StripAxis";
 import { brief } from "./text";
@@ -23,8 +22,6 @@ import { threadName, threadsInOrder } from "./ThreadFilter";
 import type { TipText } from "./Tip";
 import { useChosen } from "./useChosen";
 import { useWidth } from "./useWidth";
-
-const LABEL_LENGTH = 300;
 
 /** Threads of which anything can count; the main thread first, then those that computed most. */
 function threadsThere({ profile, state }: Page): number[] {
@@ -44,7 +41,7 @@ interface Text {
 /** `from`: when the chart begins. */
 function textOf({ names, profile }: Page, chart: Chart, tree: Tree, from: number): Text {
 	const nameOf = (box: number): string =>
-		chart.node[box] === missed ? "missed" : display(cut(names.full(tree.fn[chart.node[box]]), LABEL_LENGTH));
+		chart.node[box] === missed ? "missed" : boxLabel(names.full(tree.fn[chart.node[box]]));
 	const beginOf = (box: number): string => instant(from + chart.start[box], chart.columnNs);
 	const whenOf = (box: number): string => `${beginOf(box)}, for ${time(chart.total[box])}`;
 	const sourceOf = (node: number): string | null => {
@@ -139,7 +136,6 @@ function Boxes({ page, thread }: { page: Page; thread: number }): JSX.Element {
 	const tree = shown.tree();
 	const chart = shown.chart(thread);
 	const from = shown.range?.[0] ?? 0;
-	const rows = useMemo(() => rowsOf(chart), [chart]);
 	const text = useMemo(() => textOf(page, chart, tree, from), [chart, page.profile]);
 	const look = useMemo(
 		() => lookOfChart(page, chart, tree, text),
@@ -164,7 +160,6 @@ function Boxes({ page, thread }: { page: Page; thread: number }): JSX.Element {
 			<StripAxis from={from + axis.from} duration={axis.to - axis.from} width={width} />
 			<FlameCanvas
 				tree={chart}
-				rowCount={rows}
 				look={look}
 				flipped={false}
 				zoom={zoom}

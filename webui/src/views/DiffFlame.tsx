@@ -7,13 +7,12 @@ import { useMemo } from "preact/hooks";
 import { PALE_PAINT, paintOfChange, paintsOfChange, themeOf } from "../canvas/colours";
 import type { Look } from "../canvas/flame";
 import type { Point } from "../canvas/pointer";
-import { rowsOf } from "../canvas/steps";
 import { flameTreeOf } from "../canvas/tree";
 import type { DiffFigure, DiffReport, DiffRow } from "../data/profile";
 import { diffTree, type DiffTree } from "../model/diff";
-import { cut, display } from "../model/names";
 import { diffMatches } from "./diffMatches";
 import { sentenceOfChange, tipOfChange } from "./diffText";
+import { boxLabel } from "./flameText";
 import { functionOfRow } from "./functionsByName";
 import { FlameCanvas, type PictureSlot } from "./FlameCanvas";
 import type { Page } from "./page";
@@ -28,8 +27,6 @@ interface Props {
 	label: string;
 	picture: PictureSlot;
 }
-
-const LABEL_LENGTH = 300;
 
 function isMore(figure: DiffFigure): boolean {
 	return figure.verdict === "new" || figure.verdict === "more";
@@ -53,7 +50,7 @@ function lookOfChange(page: Page, report: DiffReport, tree: DiffTree, gone: bool
 	const figureOf = (node: number): DiffFigure => rowOf(node)[diffFigure];
 	const holds = (node: number): boolean => gone && rowOf(node).total.after > 0;
 	const signed = (node: number, name: string): string =>
-		(holds(node) ? "" : signOf(figureOf(node))) + display(cut(name, LABEL_LENGTH));
+		(holds(node) ? "" : signOf(figureOf(node))) + boxLabel(name);
 	return {
 		theme: themeOf(page.dark),
 		paints: paintsOfChange(page.dark),
@@ -73,7 +70,6 @@ function lookOfChange(page: Page, report: DiffReport, tree: DiffTree, gone: bool
 export function DiffFlame({ page, report, weights, gone, label, picture }: Props): JSX.Element {
 	const tree = useMemo(() => diffTree(report, weights), [report, weights]);
 	const flame = useMemo(() => flameTreeOf(tree), [tree]);
-	const rows = useMemo(() => rowsOf(flame), [flame]);
 	const { zoom, selected, choose } = useChosen(tree);
 	const { diffFigure, search, regex, flipped } = page.state;
 	const look = useMemo(
@@ -91,7 +87,6 @@ export function DiffFlame({ page, report, weights, gone, label, picture }: Props
 	return (
 		<FlameCanvas
 			tree={flame}
-			rowCount={rows}
 			look={look}
 			flipped={flipped}
 			zoom={zoom}

@@ -8,6 +8,7 @@ import { createPanel, type Hit, type Panel, type PanelElements } from "../canvas
 import type { SceneSource } from "../canvas/picture";
 import type { Point } from "../canvas/pointer";
 import type { Range, Shares } from "../canvas/range";
+import { rowsOf } from "../canvas/steps";
 import type { FlameTree } from "../canvas/tree";
 import { Tip, type TipText } from "./Tip";
 
@@ -17,7 +18,6 @@ export interface PictureSlot {
 
 interface Props {
 	tree: FlameTree;
-	rowCount: number;
 	look: Look;
 	flipped: boolean;
 	zoom: number;
@@ -66,7 +66,8 @@ function elementsOf(scroller: HTMLElement): PanelElements {
 function usePanel(props: Props, setHover: (hover: Hover | null) => void): { current: HTMLDivElement | null } {
 	const scroller = useRef<HTMLDivElement>(null);
 	const panel = useRef<Panel | null>(null);
-	const { tree, rowCount, look, flipped, zoom, selected, onSelect, onZoom, onOpen, onMenu, onRange } = props;
+	const { tree, look, flipped, zoom, selected, onSelect, onZoom, onOpen, onMenu, onRange } = props;
+	const rowCount = useMemo(() => rowsOf(tree), [tree]);
 	const input = {
 		tree, rowCount, look, flipped, zoom, selected, onSelect, onZoom, onMenu,
 		opens: onOpen !== undefined,

@@ -25,7 +25,7 @@ function labelOf({ inverted, flipped }: State): string {
 export function FlameView({ page }: { page: Page }): JSX.Element {
 	const { shown, state, change, dark } = page;
 	const tree = shown.shownTree();
-	const { flame, rows } = laidOut(tree);
+	const flame = laidOut(tree);
 	const text = flameText(page, tree, flame, !state.inverted);
 	const look = useMemo(
 		() => lookOf(shown, tree, dark, text, !state.inverted),
@@ -36,7 +36,6 @@ export function FlameView({ page }: { page: Page }): JSX.Element {
 	return (
 		<FlameCanvas
 			tree={flame}
-			rowCount={rows}
 			look={look}
 			flipped={state.flipped}
 			zoom={state.zoom ? nodeAt(tree, state.zoom) : -1}

@@ -27,7 +27,7 @@ interface HalfProps {
 function Half({ page, tree, callees, label, picture }: HalfProps): JSX.Element {
 	const { shown, state, change, dark } = page;
 	const { zoom, selected, choose } = useChosen(tree);
-	const { flame, rows } = laidOut(tree);
+	const flame = laidOut(tree);
 	const text = flameText(page, tree, flame, callees);
 	const look = useMemo(
 		() => lookOf(shown, tree, dark, text, callees),
@@ -36,7 +36,6 @@ function Half({ page, tree, callees, label, picture }: HalfProps): JSX.Element {
 	return (
 		<FlameCanvas
 			tree={flame}
-			rowCount={rows}
 			look={look}
 			flipped={!callees}
 			zoom={zoom}

@@ -5,7 +5,6 @@
 import { Mostly, paintOfKind, paintsOfKinds, themeOf } from "../canvas/colours";
 import type { Look } from "../canvas/flame";
 import { fillsOfStates } from "../canvas/states";
-import { rowsOf } from "../canvas/steps";
 import { flameTreeOf, type FlameTree } from "../canvas/tree";
 import type { Tree } from "../model/tree";
 import type { Shown } from "../state/derived";
@@ -16,19 +15,13 @@ interface Measured {
 	readonly total: Float64Array;
 }
 
-export interface Laid {
-	flame: FlameTree;
-	rows: number;
-}
-
-const laid = new WeakMap<Tree, Laid>();
+const laid = new WeakMap<Tree, FlameTree>();
 
 /** Where the boxes of a tree lie; reckoned once for a tree. */
-export function laidOut(tree: Tree): Laid {
+export function laidOut(tree: Tree): FlameTree {
 	let found = laid.get(tree);
 	if (!found) {
-		const flame = flameTreeOf(tree);
-		found = { flame, rows: rowsOf(flame) };
+		found = flameTreeOf(tree);
 		laid.set(tree, found);
 	}
 	return found;

@@ -125,8 +125,13 @@ function sentenceOf(page: Page, tree: Tree, node: number, ownTime: boolean): str
 	return parts.filter((part) => part !== "").join(", ");
 }
 
+/** What stands in a box, of which what fits is drawn. */
+export function boxLabel(name: string): string {
+	return display(cut(name, LABEL_LENGTH));
+}
+
 function withLine(tree: Tree, node: number, name: string): string {
-	const shown = display(cut(name, LABEL_LENGTH));
+	const shown = boxLabel(name);
 	return tree.line[node] > 0 ? `${shown}:${tree.line[node]}` : shown;
 }
 
