@@ -73,6 +73,35 @@ def test_dark_and_light_follow_the_system_or_the_switch(threads, opened):
     assert luminance(page) < 0.2, "the switch is in the link"
 
 
+def test_the_graph_begins_in_the_upper_half_of_a_low_screen(threads, opened):
+    page = opened(threads, viewport={"width": 1280, "height": 720})
+    page.rest()
+    top = page.page.get_by_role("application", name="Flame graph").bounding_box()["y"]
+    # What the answer says beyond a line is what the program gave it to say.
+    said, line = page.page.evaluate("""[...document.querySelectorAll(".answer")].reduce(([said, line], answer) => {
+        return [said + answer.clientHeight, parseFloat(getComputedStyle(answer).lineHeight)];
+    }, [0, 0])""")
+    assert 0 < line <= said
+    assert top - (said - line) <= 360
+
+
+def test_the_timeline_is_as_high_as_a_hand_makes_it(threads, opened):
+    page = opened(threads, viewport={"width": 1280, "height": 720})
+    page.rest()
+    strip = page.page.locator(".strip-body")
+    before = strip.bounding_box()
+    corner = before["x"] + before["width"] - 4, before["y"] + before["height"] - 4
+    page.page.mouse.move(*corner)
+    page.page.mouse.down()
+    page.page.mouse.move(corner[0], corner[1] + 60)
+    page.page.mouse.up()
+    page.rest()
+    assert strip.bounding_box()["height"] == before["height"] + 60
+    page.tab("Functions")
+    page.rest()
+    assert strip.bounding_box()["height"] == before["height"] + 60, "it stays so"
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_phone_shows_every_view_without_scrolling_sideways(threads, opened, view):
     page = opened(threads, **PHONE)
