@@ -54,12 +54,21 @@ def test_the_svg_is_a_picture_with_names(threads, opened, view, tmp_path):
     picture = page.saved("Save picture as SVG", tmp_path / "x.svg")
     root = xml.etree.ElementTree.parse(picture).getroot()
     assert root.tag == SVG + "svg"
-    texts = " ".join("".join(text.itertext()) for text in root.iter(SVG + "text"))
-    assert "work_alpha" in texts and "spin" in texts
+    caption, *names = ["".join(text.itertext()) for text in root.iter(SVG + "text")]
+    assert caption.startswith("threads.py · ") and " samples" in caption
+    assert any(name.startswith("work_") for name in names) and any(name.startswith("spin") for name in names)
     assert len(list(root.iter(SVG + "rect"))) > 3
     assert not re.search(r"<script|href|url\([^#]", picture.read_text(encoding="utf-8"))
     shown = opened(picture, waits=False)
     assert shown.page.evaluate("document.querySelector('svg').getBoundingClientRect().width") > 300
+
+
+def test_the_stack_chart_is_a_picture_too(threads, opened, tmp_path):
+    page = opened(threads)
+    page.tab("Stack chart")
+    root = xml.etree.ElementTree.parse(page.saved("Save picture as SVG", tmp_path / "x.svg")).getroot()
+    assert next(root.iter(SVG + "text")).text.startswith("threads.py · ")
+    assert len(list(root.iter(SVG + "g"))) > 1
 
 
 def test_the_png_is_what_is_seen(threads, opened, tmp_path):

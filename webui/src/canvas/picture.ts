@@ -3,7 +3,7 @@
  * escaped. */
 
 import { findBoxes, noBoxes } from "./boxes";
-import type { Paint } from "./colours";
+import { themeOf, type Paint } from "./colours";
 import {
 	FONT, FONT_SIZE, LABELLED, OWN_HEIGHT, PADDING, PATTERNED, barsOf, drawFlame, fittingLabel, isMatch, type Scene,
 } from "./flame";
@@ -18,6 +18,9 @@ export type SceneSource = () => readonly Scene[];
 
 /** Between two scenes. */
 const GAP = 12;
+/** Above the first one: what it is a picture of. */
+const CAPTION_HEIGHT = 22;
+const CAPTION_BASE = 15;
 
 /** The whole height of what is seen through a window. */
 export function wholeScene(scene: Scene): Scene {
@@ -110,7 +113,7 @@ interface Stack {
 }
 
 function stacked(seen: readonly Scene[]): Stack {
-	let y = 0;
+	let y = CAPTION_HEIGHT;
 	const scenes = seen.map((one) => {
 		const scene = wholeScene(one);
 		const placed = { scene, y };
@@ -120,17 +123,19 @@ function stacked(seen: readonly Scene[]): Stack {
 	return { scenes, width: Math.max(1, ...scenes.map(({ scene }) => scene.view.width)), height: Math.max(1, y - GAP) };
 }
 
-export function svgOf(seen: readonly Scene[], title: string): string {
+export function svgOf(seen: readonly Scene[], caption: string): string {
 	const { scenes, width, height } = stacked(seen);
 	const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
 	const font = `font-family="${escapeXml(FONT)}" font-size="${FONT_SIZE}"`;
-	const ground = scenes[0]?.scene.look.theme.background ?? "#ffffff";
+	const { background, ink } = scenes[0]?.scene.look.theme ?? themeOf(false);
 	const fit = fitFunction();
+	const said = escapeXml(fit(caption, width - 2 * PADDING));
 	return [
 		`<svg xmlns="http://www.w3.org/2000/svg" ${size} ${font}>`,
-		`<title>${escapeXml(title)}</title>`,
+		`<title>${escapeXml(caption)}</title>`,
 		PATTERNS,
-		`<rect width="${width}" height="${height}" fill="${ground}"/>`,
+		`<rect width="${width}" height="${height}" fill="${background}"/>`,
+		`<text x="${PADDING}" y="${CAPTION_BASE}" fill="${ink}">${said}</text>`,
 		...scenes.map(({ scene, y }) => svgOfScene(scene, y, fit)),
 		"</svg>\n",
 	].join("\n");
@@ -148,11 +153,16 @@ function canvasOf(width: number, height: number): { canvas: HTMLCanvasElement; c
 	return { canvas, context };
 }
 
-function drawStack(seen: readonly Scene[]): HTMLCanvasElement {
+function drawStack(seen: readonly Scene[], caption: string): HTMLCanvasElement {
 	const { scenes, width, height } = stacked(seen);
 	const { canvas, context } = canvasOf(width, height);
-	context.fillStyle = scenes[0]?.scene.look.theme.background ?? "#ffffff";
+	const { background, ink } = scenes[0]?.scene.look.theme ?? themeOf(false);
+	context.fillStyle = background;
 	context.fillRect(0, 0, canvas.width, canvas.height);
+	context.fillStyle = ink;
+	context.font = `${FONT_SIZE * PNG_SCALE}px ${FONT}`;
+	const said = labelsFor(context).fit(caption, (width - 2 * PADDING) * PNG_SCALE);
+	context.fillText(said, PADDING * PNG_SCALE, CAPTION_BASE * PNG_SCALE);
 	for (const { scene, y } of scenes) {
 		const one = canvasOf(scene.view.width, Math.max(1, scene.rows.height));
 		drawFlame(one.context, scene, PNG_SCALE);
@@ -161,8 +171,8 @@ function drawStack(seen: readonly Scene[]): HTMLCanvasElement {
 	return canvas;
 }
 
-export async function pngOf(seen: readonly Scene[]): Promise<Blob> {
-	const canvas = drawStack(seen);
+export async function pngOf(seen: readonly Scene[], caption: string): Promise<Blob> {
+	const canvas = drawStack(seen, caption);
 	return new Promise((resolve, reject) => {
 		canvas.toBlob((blob) => {
 			if (blob) resolve(blob);

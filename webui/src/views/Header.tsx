@@ -4,6 +4,7 @@
 import type { JSX } from "preact";
 
 import type { Meta } from "../data/profile";
+import { display } from "../model/names";
 import { count, rate, time } from "../model/numbers";
 import type { State } from "../state/state";
 import { Answer } from "./Answer";
@@ -56,6 +57,12 @@ function facts(page: Page): (string | null)[] {
 		meta.host === "" ? null : brief(meta.host, 60),
 		when(meta.start),
 	];
+}
+
+/** Which program, how much of it, when. */
+export function captionOf(page: Page): string {
+	const said = [programName(page.profile.meta), ...facts(page)];
+	return said.filter((fact) => fact !== null).map((fact) => display(fact)).join(" · ");
 }
 
 function ProfileSwitch({ page }: { page: Page }): JSX.Element | null {

@@ -7,6 +7,7 @@ import { pngOf, svgOf } from "../canvas/picture";
 import { copy } from "./actions";
 import { commandOf } from "./commandText";
 import { embedded } from "./embedded";
+import { captionOf } from "./Header";
 import { NoteBox } from "./LinkNote";
 import type { Page } from "./page";
 import { Popover } from "./Popover";
@@ -29,17 +30,14 @@ function fileName(page: Page, ending: string): string {
 function saveSvg(page: Page): void {
 	const scene = page.picture.current?.();
 	if (!scene) return;
-	save(
-		new Blob([svgOf(scene, page.profile.meta.command.slice(0, 200))], { type: "image/svg+xml" }),
-		fileName(page, "svg"),
-	);
+	save(new Blob([svgOf(scene, captionOf(page))], { type: "image/svg+xml" }), fileName(page, "svg"));
 }
 
 async function savePng(page: Page): Promise<void> {
 	const scene = page.picture.current?.();
 	if (!scene) return;
 	try {
-		save(await pngOf(scene), fileName(page, "png"));
+		save(await pngOf(scene, captionOf(page)), fileName(page, "png"));
 	} catch (error) {
 		page.say(error instanceof Error ? error.message : "The picture could not be made.");
 	}
@@ -48,7 +46,7 @@ async function savePng(page: Page): Promise<void> {
 type Item = (act: () => void) => () => void;
 
 function SaveItems({ page, item }: { page: Page; item: Item }): JSX.Element {
-	const drawn = page.state.view === "flame" || page.state.view === "sandwich" || page.state.view === "diff";
+	const drawn = ["flame", "chart", "sandwich", "diff"].includes(page.state.view);
 	return (
 		<>
 			<button
