@@ -37,6 +37,7 @@ struct pl_engine_options {
 	bool native;  /* the frames of C, C++ and Rust, too */
 	bool kernel;  /* with them: where in the kernel those are that are blocked */
 	bool sources; /* keep the texts of the files that functions come from */
+	bool locks;   /* in wall mode: which locks are waited for, and who holds them; sums have no place for it */
 	uint64_t seed;
 	uint64_t duration_ns;	    /* 0: no limit */
 	const char *const *threads; /* names or decimal tids; NULL: all. Borrowed while the engine lives */

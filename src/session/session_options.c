@@ -72,6 +72,7 @@ struct pl_engine_options pl_session_engine_options(const struct plumb_session_op
 		.native = o->native != PLUMB_NATIVE_NONE,
 		.kernel = o->kernel,
 		.sources = !o->no_sources,
+		.locks = !o->no_recording,
 		.mode = (enum pl_mode)o->mode,
 		.stop = (enum pl_stop_policy)o->stop,
 		.jitter = !o->no_jitter,

@@ -99,7 +99,7 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 	t->python.reader.opcodes = e->options.opcodes;
 	t->python.reader.tags = st->pid == e->options.pid ? e->options.tags : NULL;
 	t->python.reader.tasks = e->options.tasks;
-	t->python.reader.locks = e->options.mode == PL_MODE_WALL;
+	t->python.reader.locks = e->options.locks && e->options.mode == PL_MODE_WALL;
 	t->python.reader.native_frames = e->options.native;
 	t->python.reader.kernel_frames = e->options.kernel;
 	struct plumb_error *err = open_descriptor(e, t, st);

@@ -26,8 +26,16 @@ static struct plumb_error *probe_native(const struct pl_engine_options *o, unsig
 	return NULL;
 }
 
+static struct pl_engine_options asked;
+
+static struct plumb_error *open_nothing(const struct pl_engine_options *o, struct pl_engine **ret)
+{
+	asked = *o;
+	return pl_error(PLUMB_ERR_NOT_PERMITTED, "not today");
+}
+
 static const struct pl_engine_ops in_vain = {.name = "kernel", .probe = probe_in_vain};
-static const struct pl_engine_ops native = {.name = "native", .probe = probe_native};
+static const struct pl_engine_ops native = {.name = "native", .probe = probe_native, .open = open_nothing};
 /* Instead of plumb's. */
 const struct pl_engine_ops *const pl_engines[] = {&in_vain, &replay, &native, NULL};
 
@@ -80,6 +88,20 @@ static void an_engine_that_there_is_not_is_refused_with_those_there_are(void **s
 	assert_string_equal(plumb_error_message(err), "there is no engine 'replays'");
 	assert_string_equal(plumb_error_hint(err), "there are: auto, kernel, replay, native");
 	assert_code(err, PLUMB_ERR_INVALID);
+}
+
+/* Who holds a lock is asked in each round in which somebody waits for one, and is told of recorded samples only. */
+static void locks_are_asked_for_where_samples_are_recorded(void **state)
+{
+	for (int recorded = 0; recorded < 2; recorded++) {
+		struct plumb_session_options o = PLUMB_SESSION_OPTIONS_INIT;
+		struct plumb_session *s;
+
+		o.engine = "native";
+		o.no_recording = !recorded;
+		assert_code(plumb_session_own(&o, &s), PLUMB_ERR_NOT_PERMITTED);
+		assert_int_equal(asked.locks, recorded);
+	}
 }
 
 /* ---- a session with it ------------------------------------------------------------------------------------------- */
@@ -186,6 +208,7 @@ int main(void)
 		cmocka_unit_test(the_first_engine_that_can_is_taken),
 		cmocka_unit_test(an_engine_that_is_named_is_taken_or_says_why_not),
 		cmocka_unit_test(an_engine_that_there_is_not_is_refused_with_those_there_are),
+		cmocka_unit_test(locks_are_asked_for_where_samples_are_recorded),
 		cmocka_unit_test(the_samples_of_another_engine_are_recorded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
