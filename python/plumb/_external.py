@@ -18,6 +18,7 @@ from typing import IO, Any, Collection, Dict, List, Optional, Tuple, Union
 from plumb import _binary, _forks, _tags, _threads
 from plumb._gil import as_profile
 from plumb._plumb import Error, Profile, add_up, allow_tracer
+from plumb._session import Status
 from plumb._trees import create
 from plumb._step import Step
 
@@ -25,6 +26,7 @@ _LOOK_SECONDS = 0.002
 _LAST_SECONDS = 20.0  # plumb itself ends five seconds after SIGTERM, whatever holds it up
 _YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 
+_ENGINE = "external"
 # Of a status, added up.
 _FIGURES = ("samples", "ticks", "missed", "unreadable", "threads", "elapsed", "cpu")
 _NOTHING_WRITTEN = "plumb, which was attached, ended before it had written anything"
@@ -145,7 +147,7 @@ def _terminate(process: "subprocess.Popen[bytes]", messages: Unnamed, pid: int) 
 
 
 class ExternalSession:
-    """With `stop`, `snapshot` and `status` of `_plumb.Session`."""
+    """What `_plumb.Session` is for a recording, which this one leaves to the program."""
 
     def __init__(self, recording: Union[str, Unnamed], tags: bool, hidden: Collection[int], **options: Any) -> None:
         if hidden:
@@ -227,8 +229,8 @@ class ExternalSession:
             return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace").strip()
         return ""
 
-    def status(self) -> Dict[str, Any]:
-        return {"ended": not self._runs(), "forked": os.getpid() != self._pid}
+    def status(self) -> Status:
+        return {"engine": _ENGINE, "ended": not self._runs(), "forked": os.getpid() != self._pid}
 
     def _written_file(self) -> Optional[Tuple[int, int]]:
         """Which one it is; None: there is none, or nothing in it."""
@@ -370,8 +372,6 @@ class ControlledSession:
     """An external session that can be paused, changed and emptied: for each of these the program is attached anew, and what was
     counted is the sum of the recordings."""
 
-    engine = "external"
-
     def __init__(self, lock: _forks.Lock, rate: float, tids: Optional[Collection[int]], **options: Any) -> None:
         """lock: that of the caller, for a signal handler that interrupts us may want it. Then it has the lock, too: it finds each round
         among those that run or in the sum, and can end what is about to end."""
@@ -441,7 +441,7 @@ class ControlledSession:
             if ran:
                 self._begin()
 
-    def status(self) -> Dict[str, Any]:
+    def status(self) -> Status:
         with self._lock:
             while True:
                 now = self._now()
@@ -452,7 +452,7 @@ class ControlledSession:
         for profile in found:
             figures = figures if profile is None else _added(figures, profile)
         seconds = {name: figures[name] for name in ("elapsed", "cpu")}
-        return {**{name: int(figures[name]) for name in figures}, **seconds, "folded": 0, "paused": now.paused}
+        return {**{name: int(figures[name]) for name in figures}, **seconds, "engine": _ENGINE, "folded": 0, "paused": now.paused}
 
     def snapshot(self) -> Profile:
         """Waits until there is something."""

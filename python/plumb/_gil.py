@@ -19,10 +19,9 @@ from typing import Any, Collection, Deque, Dict, Iterator, List, Optional, Set, 
 
 from plumb import _forks, _threads
 from plumb._plumb import Error, Profile, Session
+from plumb._session import Status, Tree
 from plumb._trees import create, merge, process
 from plumb._unseen import NAME
-
-Tree = Dict[str, Any]
 
 lock = threading.Lock()
 """Nothing in this package holds a frame while somebody else has the lock."""
@@ -133,7 +132,7 @@ class _Counted:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
 
-    def tree(self, *, omit: Any = ()) -> Tree:
+    def tree(self, *, omit: Collection[str] = ()) -> Tree:
         """As Profile.tree(); not to be changed."""
         return as_profile(self._tree).tree(omit=omit) if omit else self._tree
 
@@ -156,8 +155,6 @@ class GilSession:
     a lock of our caller: who has one has it whenever he calls what takes `_state`, which snapshot() does not.
     """
 
-    engine = "gil"
-
     def __init__(
         self,
         rate: float = 1000.0,
@@ -176,7 +173,7 @@ class GilSession:
             raise Error(why_not())
         self._hidden = _idents(hidden)
         self._watched = None if tids is None else [thread for thread in _threads.every() if _threads.native_id(thread) in tids]
-        self._cycle, self._ended_cycles = cycle, collections.deque((), max_cycles or None)  # type: Tuple[float, Deque[Any]]
+        self._cycle, self._ended_cycles = cycle, collections.deque((), max_cycles or None)  # type: Tuple[float, Deque[Tuple[float, _Counted]]]
         self._trees = create(), create()  # of all cycles that have ended; of the one that has not
         self._ticks = self._samples = 0
         self._stopped = self._forked = False
@@ -208,10 +205,10 @@ class GilSession:
             self._ticks = self._samples = self._schedule.missed = 0
             self._watch, self._cycle_end = _Stopwatch(), self._cycle
 
-    def status(self) -> Dict[str, Any]:
+    def status(self) -> Status:
         with self._state:
             return {
-                "ended": self._stopped, "paused": self._watch.paused, "forked": self._forked,
+                "engine": "gil", "ended": self._stopped, "paused": self._watch.paused, "forked": self._forked,
                 "elapsed": self._watch.read(), "rate": self._schedule.rate,
                 "samples": self._samples, "ticks": self._ticks, "missed": self._schedule.missed,
                 "folded": 0, "unreadable": 0,
@@ -335,11 +332,7 @@ def begin(engine: Optional[str] = None, **options: Any) -> Union[Session, GilSes
         return session
 
 
-def status(session: Any) -> Dict[str, Any]:
-    return {**session.status(), "engine": getattr(session, "engine", "inprocess")}
-
-
-def _with_the_gil(options: Any) -> GilSession:
+def _with_the_gil(options: Dict[str, Any]) -> GilSession:
     """Options that only say more of a sample, or bound what there is not, have no meaning there."""
     known = {"rate", "mode", "jitter", "seed", "tids", "hidden", "cycle", "max_cycles"}
     return GilSession(**{name: value for name, value in options.items() if name in known})

@@ -14,6 +14,7 @@ from plumb._external import ControlledSession
 from plumb._plumb import Error
 from plumb._report import Report
 from plumb._result import Profile
+from plumb._session import Controlled, Status
 from plumb._step import Step
 from plumb._terminal import printable
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _TOO_LONG = 10.0  # seconds between two samples
 
-_NO_STATUS: Dict[str, Any] = {"samples": 0, "ticks": 0, "missed": 0, "unreadable": 0, "folded": 0, "threads": 0, "elapsed": 0.0}
+_NO_STATUS: Status = {"samples": 0, "ticks": 0, "missed": 0, "unreadable": 0, "folded": 0, "threads": 0, "elapsed": 0.0}
 Record = Dict[str, Any]
 _SORTS = {"self": "self_samples", "total": "total_samples"}
 _WHY_NOT = {
@@ -35,7 +36,7 @@ _WHY_NOT = {
 class _Round(Step):
     """From one start() to the next."""
 
-    def __init__(self, state: str, session: Any = None, profile: Optional[Profile] = None, status: Dict[str, Any] = _NO_STATUS,
+    def __init__(self, state: str, session: Optional[Controlled] = None, profile: Optional[Profile] = None, status: Status = _NO_STATUS,
                  since: Tuple[float, int] = (0.0, 0)) -> None:  # fmt: skip
         super().__init__()
         self.state, self.session = state, session
@@ -107,7 +108,7 @@ class Profiler:
                     profile = Profile(session.snapshot())
                 raise
             finally:
-                self._replace(session, _Round("stopped", profile=profile, status=_gil.status(session)))
+                self._replace(session, _Round("stopped", profile=profile, status=session.status()))
 
     def cancel(self) -> None:
         """End this round, in whatever state, and forget what it counted."""
@@ -153,19 +154,19 @@ class Profiler:
         self._latest = found = self._latest.latest()
         return found
 
-    def _replace(self, session: Any, new: _Round) -> bool:
+    def _replace(self, session: Optional[Controlled], new: _Round) -> bool:
         """The round of that session, or that there is none. False: it is not so any more, by a signal handler that was faster."""
         before = self._now().change(lambda now: new if now.session is session else now)
         return before.session is session
 
-    def _begin(self) -> Any:
+    def _begin(self) -> Controlled:
         tids = _threads.native_ids(self._threads)
         if self._engine == "external":
             options = {name: value for name, value in self._options.items() if name != "max_nodes"}
             return ControlledSession(self._lock, 1 / self._interval, tids, **options)
         return _gil.begin(self._engine, rate=1 / self._interval, tids=tids, **self._options)
 
-    def _begin_instead_of(self, session: Any) -> None:
+    def _begin_instead_of(self, session: Controlled) -> None:
         """Of one that is full, which has no room after a reset either."""
         paused = session.status()["paused"]
         session.stop()
@@ -175,7 +176,7 @@ class Profiler:
         if not self._replace(session, _Round("running", fresh)):
             fresh.stop()
 
-    def _running(self) -> Any:
+    def _running(self) -> Controlled:
         now = self._now()
         if now.session is None:
             raise RuntimeError("nothing is sampled: %s" % _WHY_NOT[now.state])
@@ -183,7 +184,7 @@ class Profiler:
 
     # ---- what was found ----
 
-    def status(self) -> Dict[str, Any]:
+    def status(self) -> Status:
         """What it does, and how well; numbers and words only.
 
         state           "idle", "running", "paused", "stopped" or "forked"
@@ -193,7 +194,7 @@ class Profiler:
         """
         with self._lock:
             now, interval = self._now(), self._interval
-            found = now.status if now.session is None else _gil.status(now.session)
+            found = now.status if now.session is None else now.session.status()
         since, ticks = now.since
         elapsed = found["elapsed"] - since
         return {
@@ -257,7 +258,7 @@ def records(profile: Profile, fits: Callable[[str], Any], most: int, sort: str, 
     return found[:most]
 
 
-def table(status: Dict[str, Any], found: List[Record]) -> str:
+def table(status: Status, found: List[Record]) -> str:
     """Records as text."""
     head = "process %d, %s: %s samples in %.1f s, %.0f a second of %.0f asked" % (
         status["pid"], status["state"], format(status["samples"], ","), status["elapsed"],

@@ -11,10 +11,11 @@ import os
 import threading
 import time
 import warnings
-from typing import Any, Callable, Deque, Dict, Iterator, Optional, Set
+from typing import Any, Callable, Deque, Dict, Generic, Iterator, Optional, Set, Tuple, TypeVar
 
-from plumb import _gil, _threads
+from plumb import _threads
 from plumb._plumb import Error
+from plumb._session import Cyclic, Status
 
 # A cycle that is due and has not quite ended is asked for again after this part of one, and no later than that.
 _AGAIN_PART, _AGAIN_SECONDS = 0.1, 0.02
@@ -27,7 +28,10 @@ _JOIN_SECONDS = 1.0
 
 _cycles_of, _end_of, _profile_of = operator.methodcaller("cycles"), operator.itemgetter(0), operator.itemgetter(1)
 
-_running: Set["Publisher"] = set()
+Counted = TypeVar("Counted")
+Made = TypeVar("Made")
+
+_running: Set[Publisher[Any, Any]] = set()
 
 
 class _Latch:
@@ -56,31 +60,37 @@ class _Latch:
             self._closed.release()
 
 
-class Publisher:
+class Publisher(Generic[Counted, Made]):
     """Session, and thread that fetches what it has counted.
 
-    history  takes entries from a queue: _take(queue)
+    take     is given a queue of entries, (time.time() of its end, what was made) of each cycle, and empties it
     made     of what a cycle has counted, a profile: what is published of it
     stop     asked in each interval whether it is over
-    begin    makes the session, of options. Its cycles are known as many seconds after they have ended as its `lag` says, if it has one
+    begin    makes the session, of options
+    lag      so many seconds after a cycle has ended it is known
     """
 
-    _lag = 0.0
-
     def __init__(
-        self, history: Any, made: Callable[[Any], Any], stop: Callable[[], bool], begin: Callable[..., Any], options: Dict[str, Any]
+        self,
+        take: Callable[[Deque[Tuple[float, Made]]], None],
+        made: Callable[[Counted], Made],
+        stop: Callable[[], bool],
+        begin: Callable[..., Cyclic[Counted]],
+        options: Dict[str, Any],
+        lag: float = 0.0,
     ) -> None:
-        self._history, self._made, self._is_over, self._begun, self._options = history, made, stop, begin, options
+        self._take, self._made, self._is_over, self._begun, self._options = take, made, stop, begin, options
+        self._lag = lag
         self._cycle: float = options["cycle"]
         self._longest_wait = float("inf") if stop is never else 1 / options["rate"]
         self._lock = threading.RLock()  # a signal handler may want it, too
         self._ending = _Latch()
-        self._session: Any = None
-        self._fetched: Deque[Any] = collections.deque()
-        self._queue: Deque[Any] = collections.deque()
+        self._session: Optional[Cyclic[Counted]] = None
+        self._fetched: Deque[Tuple[float, Counted]] = collections.deque()
+        self._queue: Deque[Tuple[float, Made]] = collections.deque()
         self._due = 0.0
         self._thread: Optional[threading.Thread] = None
-        self._last_status: Dict[str, Any] = {}
+        self._last_status: Status = {}
         try:
             with self._lock:
                 # The thread comes first: its number has to be known, for it is not to be sampled. It waits for the lock.
@@ -91,15 +101,15 @@ class Publisher:
             self.stop()
             raise
 
-    def recent(self) -> Any:
+    def recent(self) -> Optional[Made]:
         """What is made of the cycle that has not ended; None: nothing is sampled any more."""
         with self._lock:
             session = self._session
             made = None if session is None else self._recent(session)
-        self._history._take(self._queue)
+        self._take(self._queue)
         return made
 
-    def _recent(self, session: Any) -> Any:
+    def _recent(self, session: Cyclic[Counted]) -> Made:
         """A cycle that ends between the two is in neither, and one that ends after them may be in both: they are asked again. Not
         for ever: cycles can be shorter than the questions."""
         for _ in range(_TRIES):
@@ -109,10 +119,10 @@ class Publisher:
                 break
         return made
 
-    def status(self) -> Dict[str, Any]:
+    def status(self) -> Status:
         with self._lock:
             session = self._session
-            return _gil.status(session) if session else dict(self._last_status)
+            return session.status() if session else dict(self._last_status)
 
     def stop(self) -> None:
         self._over()
@@ -131,8 +141,7 @@ class Publisher:
     def _begin(self) -> None:
         hidden = [publisher._thread.native_id for publisher in list(_running) if publisher._thread]
         self._session = session = self._begun(hidden=hidden, **self._options)
-        self._lag = getattr(session, "lag", self._lag)
-        self._last_status = _gil.status(session)
+        self._last_status = session.status()
         self._due = time.monotonic() + self._cycle
 
     def _end(self) -> None:
@@ -145,15 +154,15 @@ class Publisher:
                 while self._fetch_some(session) is not None:
                     continue
             finally:
-                self._last_status = _gil.status(session)
+                self._last_status = session.status()
                 self._session = None
-        self._history._take(self._queue)
+        self._take(self._queue)
 
     def _over(self) -> None:
         _running.discard(self)
         self._ending.set()
 
-    def _fetch(self, session: Any) -> None:
+    def _fetch(self, session: Cyclic[Counted]) -> None:
         """Cycles that have ended go into the queue, and from there into the history when our lock is free: a signal handler
         may interrupt who reads the history, and want ours. Those that end meanwhile are for the next time: with a thread that
         keeps the GIL a cycle may take longer to fetch than it lasted, and this would have no end."""
@@ -163,7 +172,7 @@ class Publisher:
             passed = time.monotonic() - began
             more = end is not None and time.time() - end > passed
 
-    def _fetch_some(self, session: Any) -> Optional[float]:
+    def _fetch_some(self, session: Cyclic[Counted]) -> Optional[float]:
         """When the last of them ended; None: there is none. A signal handler may fetch, too, and finds each cycle in one of the queues:
         from the session, and from one queue to the other, it comes by one call of what is written in C."""
         ends: Deque[float] = collections.deque((), 1)
@@ -175,7 +184,7 @@ class Publisher:
                 return ends[0] if ends else None
             self._due = time.monotonic() + min(max(0.0, ends[0] + self._cycle + self._lag - time.time()), self._cycle)
 
-    def _next_entry(self, ends: Deque[float]) -> Iterator[Any]:
+    def _next_entry(self, ends: Deque[float]) -> Iterator[Tuple[float, Made]]:
         """What was fetched first, with what is made of it; when it ended goes into `ends`. Nothing is taken before the entry is."""
         for_end, for_made, for_ends = itertools.tee(itertools.islice(iter(self._fetched.popleft, None), 1), 3)
         made = map(self._made, map(_profile_of, for_made))
@@ -204,7 +213,7 @@ class Publisher:
             if time.monotonic() < before:  # it was time to ask for the end, and no more
                 return True
             self._fetch(self._session)
-        self._history._take(self._queue)
+        self._take(self._queue)
         return self._due == before or (self._has_threads() and self._renew())
 
     def _has_threads(self) -> bool:

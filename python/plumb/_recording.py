@@ -24,6 +24,7 @@ from plumb._arguments import (
 from plumb._decorated import decorated
 from plumb._external import ExternalSession, Unnamed
 from plumb._result import Profile, open
+from plumb._session import Seen
 from plumb._written import Path
 
 __all__ = ["Block", "Profile", "Recording", "open", "profile", "start"]
@@ -46,7 +47,7 @@ def _checked_output(output: Optional[Path]) -> Optional[str]:
     return os.path.abspath(name)
 
 
-def _session(engine: Optional[str], recording: Union[str, Unnamed], options: Dict[str, Any]) -> Any:
+def _session(engine: Optional[str], recording: Union[str, Unnamed], options: Dict[str, Any]) -> Seen:
     if engine == "external":
         return ExternalSession(recording, **options)
     del options["native"], options["kernel"]
@@ -58,7 +59,7 @@ def _close(place: Union[str, Unnamed]) -> None:
         place.close()
 
 
-def _end(session: Any, place: Union[str, Unnamed], pid: int) -> None:
+def _end(session: Seen, place: Union[str, Unnamed], pid: int) -> None:
     """When nobody can stop it any more, or the interpreter ends."""
     if os.getpid() == pid:
         end = session.leave if isinstance(session, ExternalSession) else session.stop
@@ -82,7 +83,7 @@ class Recording(Profile):
         for name in _FLAGS:
             checked_flag(name, options[name])
         self._engine = engine_of_native(options["native"], options["kernel"], self._engine)
-        self._session: Any = None
+        self._session: Optional[Seen] = None
         self._outcome: Optional[_plumb.Profile] = None
         self._lock = _forks.Lock()
         self._beginning = self._ending = False
@@ -126,7 +127,7 @@ class Recording(Profile):
                     self._ending = False
         return self
 
-    def _running(self) -> Any:
+    def _running(self) -> Seen:
         if self._session is None:
             raise RuntimeError("nothing has been recorded yet: start() begins it, and so does a with statement")
         return self._session
@@ -134,8 +135,7 @@ class Recording(Profile):
     def _now(self) -> _plumb.Profile:
         if self._outcome is not None:
             return self._outcome
-        now: _plumb.Profile = self._running().snapshot()
-        return now
+        return self._running().snapshot()
 
     def __repr__(self) -> str:
         return "<plumb.Recording: not begun>" if self._session is None else super().__repr__()

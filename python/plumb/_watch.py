@@ -6,15 +6,15 @@ import datetime
 import functools
 import operator
 import threading
-from typing import Any, Callable, Collection, Dict, Optional, Union
+from typing import Callable, Collection, Optional, Union
 
 from plumb import _gil, _threads
 from plumb._arguments import checked_count, checked_flag, checked_interval, checked_omit, is_number
 from plumb._history import History
-from plumb._trees import create
 from plumb._publisher import MOST_WAITING, Publisher, never
+from plumb._session import HasTree, Status, Tree
+from plumb._trees import create
 
-Tree = Dict[str, Any]
 Time = Union[str, float, datetime.timedelta]
 
 _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
@@ -54,7 +54,7 @@ class Watch(History):
     """What watch() returns: a deque of (time.time() of its end, tree) for each cycle, whose trees are not to be changed."""
 
     # A copy has none: nothing is added to it any more.
-    _publisher: Optional[Publisher] = None
+    _publisher: Optional[Publisher[HasTree, Tree]] = None
 
     @property
     def engine(self) -> Optional[str]:
@@ -67,7 +67,7 @@ class Watch(History):
         made = self._publisher.recent() if self._publisher else None
         return create() if made is None else made
 
-    def status(self) -> Dict[str, Any]:
+    def status(self) -> Status:
         """Of the session, with `engine`; another one begins when it has folded stacks."""
         return self._publisher.status() if self._publisher else {"engine": None, "ended": True, "samples": 0}
 
@@ -117,5 +117,6 @@ def watch(
     }  # fmt: skip
     history = Watch((), maxlen)
     if options["tids"] != []:
-        history._publisher = Publisher(history, operator.methodcaller("tree", omit=omit), stop, functools.partial(_gil.begin, engine), options)
+        made: Callable[[HasTree], Tree] = operator.methodcaller("tree", omit=omit)
+        history._publisher = Publisher(history._take, made, stop, functools.partial(_gil.begin, engine), options)
     return history

@@ -199,11 +199,12 @@ def check_names_cannot_move_the_cursor():
 def check_what_is_kept_is_bounded():
     profiler = plumb.Profiler(interval=0.0002, max_nodes=200)
     profiler.start()
-    for _ in range(20):
+    functions = 250  # each of which is sampled once at least: more stacks than are kept
+    for _ in range(4):
         space = {}
-        source = "".join("def f%d(end):\n  while not end(): pass\n" % i for i in range(50))
+        source = "".join("def f%d(end):\n  while not end(): pass\n" % i for i in range(functions))
         exec(compile(source, "/x/generated.py", "exec"), space)
-        for i in range(50):
+        for i in range(functions):
             begin = profiler.status()["samples"]
             space["f%d" % i](lambda: profiler.status()["samples"] > begin)
     status = profiler.status()

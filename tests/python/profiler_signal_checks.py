@@ -110,7 +110,7 @@ def check_a_signal_handler_may_fetch_what_is_being_fetched():
         history, session = _watch.Watch(), _Ended(5)
         publisher = object.__new__(_publisher.Publisher)
         publisher.__dict__.update(
-            _history=history, _session=session, _lock=threading.RLock(), _made=_Ended.tree, _cycle=1.0, _due=0.0,
+            _take=history._take, _session=session, _lock=threading.RLock(), _made=_Ended.tree, _cycle=1.0, _due=0.0, _lag=0.0,
             _fetched=collections.deque(), _queue=collections.deque(),
         )  # fmt: skip
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Collection, Dict, List, Optional, Tuple
 
 from plumb._external import _PLAIN, _Growing, _written
 from plumb._gil import as_profile
 from plumb._plumb import Error, Profile
+from plumb._session import Status
 from plumb._trees import create
 from plumb.dask._merge import opened
 
@@ -18,10 +19,11 @@ _FIGURES = {"samples": "samples", "ticks": "ticks", "cpu": "profiler_cpu"}  # of
 class OutsideSession:
     """What `_plumb.Session` is for a Publisher. Its caller has a lock."""
 
-    engine = "external"
     lag = 1.0  # seconds, after which what was sampled is in the recording
 
-    def __init__(self, native: bool, kernel: bool, cycle: float, hidden: Any = (), max_cycles: int = 0, max_nodes: int = 0, **options: Any) -> None:
+    def __init__(
+        self, native: bool, kernel: bool, cycle: float, hidden: Collection[int] = (), max_cycles: int = 0, max_nodes: int = 0, **options: Any
+    ) -> None:
         """Nothing is hidden and nothing folded, and all cycles are kept: a recording is as large as what was sampled in its time."""
         self._cycle = cycle
         self._options = {**_PLAIN, "mode": "wall", "native": native, "kernel": kernel, "sources": False, **options}
@@ -42,9 +44,10 @@ class OutsideSession:
         known = self._growing.now() if self._growing else None
         return self._between(known, self._until, None) if known else as_profile(create())
 
-    def status(self) -> Dict[str, Any]:
+    def status(self) -> Status:
         known = self._growing.now() if self._growing else None
-        return {"ended": self._growing is None, "forked": False, "folded": 0, **(self._with(known) if known else self._figures)}
+        figures = self._with(known) if known else self._figures
+        return {"engine": "external", "ended": self._growing is None, "forked": False, "folded": 0, **figures}
 
     def stop(self) -> None:
         """What is left is the last cycle."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Deque, Dict
+from typing import Callable, Deque, Dict, Tuple
 
-from plumb import _gil
+from plumb._plumb import Profile, Session
 from plumb._publisher import Publisher, never
+from plumb._session import Cyclic, Status
 from plumb.dask._history import TaskHistory
 from plumb.dask._outside import OutsideSession
 from plumb.dask._settings import Settings
@@ -17,9 +18,12 @@ from plumb.dask._trees import Kind, Tree, by_kind
 class _Sampler:
     def __init__(self, settings: Settings) -> None:
         self.histories: Dict[str, TaskHistory] = {}
-        self._publisher = Publisher(self, by_kind, never, _begin(settings), {**settings.for_session(), "tags": True})
+        outside = settings.native or settings.kernel
+        begin: Callable[..., Cyclic[Profile]] = functools.partial(OutsideSession, settings.native, settings.kernel) if outside else Session
+        lag = OutsideSession.lag if outside else 0.0
+        self._publisher = Publisher(self._take, by_kind, never, begin, {**settings.for_session(), "tags": True}, lag)
 
-    def _take(self, queue: Deque[Any]) -> None:
+    def _take(self, queue: Deque[Tuple[float, Dict[Kind, Tree]]]) -> None:
         """Cycles that have ended."""
         while True:
             try:
@@ -33,17 +37,11 @@ class _Sampler:
         """What its tasks did in the cycle that has not ended. What has ended is in the histories when this returns."""
         return _of_worker(self._publisher.recent() or {}, worker)
 
-    def status(self) -> Dict[str, Any]:
+    def status(self) -> Status:
         return self._publisher.status()
 
     def stop(self) -> None:
         self._publisher.stop()
-
-
-def _begin(settings: Settings) -> Callable[..., Any]:
-    if settings.native or settings.kernel:
-        return functools.partial(OutsideSession, settings.native, settings.kernel)
-    return functools.partial(_gil.begin, "inprocess")
 
 
 def _of_worker(found: Dict[Kind, Tree], worker: str) -> Dict[str, Tree]:
@@ -64,7 +62,7 @@ class Sampled:
     def recent(self) -> Dict[str, Tree]:
         return self._sampler.recent(self._worker)
 
-    def status(self) -> Dict[str, Any]:
+    def status(self) -> Status:
         return self._sampler.status()
 
     def stop(self) -> None:

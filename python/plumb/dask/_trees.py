@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
+from plumb._plumb import Profile
 from plumb._trees import create, merge
 from plumb._tags import labels_of
 
@@ -16,7 +17,7 @@ _WORKER, _OF_TASKS, _OF_ACTORS = "distributed/worker.py", "execute", "actor_exec
 _HANDS_OVER, _ITS_FILES = "run_in_executor", ("tornado/platform/asyncio.py", "asyncio/base_events.py")
 
 
-def by_kind(profile: Any) -> Dict[Kind, Tree]:
+def by_kind(profile: Profile) -> Dict[Kind, Tree]:
     """What tasks have done, of a profile with the tags of `_labels`. What is no task's is left out."""
     found: Dict[Kind, List[Tree]] = {}
     for node in profile.tree()["children"].values():

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a session is, whatever samples: _plumb.Session, GilSession, ExternalSession, ControlledSession, and OutsideSession of Dask.
+Each can be asked and ended. What else one has is in the parts below, and who uses a session names the part that it needs.
+"""
+from __future__ import annotations
+
+from typing import Any, Collection, Dict, Iterable, Protocol, Tuple, TypeVar
+
+from plumb._plumb import Profile
+
+Tree = Dict[str, Any]
+Status = Dict[str, Any]  # numbers and words; `engine` says what samples, `ended` whether it is over
+
+Counted = TypeVar("Counted", covariant=True)
+
+
+class Session(Protocol):
+    def stop(self) -> object:
+        """The second time nothing happens."""
+
+    def status(self) -> Status:
+        """Also when it is over."""
+
+
+class Seen(Session, Protocol):
+    """It has one profile, which can be looked at before the end."""
+
+    def stop(self) -> Profile: ...
+
+    def snapshot(self) -> Profile: ...
+
+
+class Controlled(Seen, Protocol):
+    """It can be changed while it runs."""
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+    def reset(self) -> None: ...
+
+    def set_rate(self, hz: float, /) -> None: ...
+
+
+class Cyclic(Session, Protocol[Counted]):
+    """It counts in cycles."""
+
+    def cycles(self) -> Iterable[Tuple[float, Counted]]:
+        """Those that have ended and were not asked for: time.time() of its end, and what was counted."""
+
+    def recent(self) -> Counted:
+        """The cycle that has not ended."""
+
+
+class HasTree(Protocol):
+    """What a cycle has counted, as far as any session knows it."""
+
+    def tree(self, *, omit: Collection[str] = ...) -> Tree:
+        """Not to be changed."""
