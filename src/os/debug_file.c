@@ -34,7 +34,8 @@ static int open_in(const char *directory, int len, const char *hex)
 	return PL_OWN_FD(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
 }
 
-int pl_debug_file_open(const uint8_t *build_id, size_t len)
+/* The first file there is for a build-id; -1: none. */
+static int open_first(const uint8_t *build_id, size_t len)
 {
 	const char *at = secure_getenv("PLUMB_DEBUG_PATH");
 	char hex[2 * BUILD_ID_MAX + 1];
@@ -53,10 +54,9 @@ int pl_debug_file_open(const uint8_t *build_id, size_t len)
 	return fd >= 0 ? fd : open_in(PACKAGED, (int)strlen(PACKAGED), hex);
 }
 
-struct plumb_error *pl_debug_elf_open(const uint8_t *build_id, size_t len, struct pl_work *work, struct pl_elf **ret)
+struct plumb_error *pl_elf_open_of_build(int fd, const uint8_t *build_id, size_t len, struct pl_work *work,
+					 struct pl_elf **ret)
 {
-	const int fd = pl_debug_file_open(build_id, len);
-
 	*ret = NULL;
 	if (fd < 0)
 		return NULL;
@@ -74,4 +74,9 @@ struct plumb_error *pl_debug_elf_open(const uint8_t *build_id, size_t len, struc
 		*ret = NULL;
 	}
 	return NULL;
+}
+
+struct plumb_error *pl_debug_elf_open(const uint8_t *build_id, size_t len, struct pl_work *work, struct pl_elf **ret)
+{
+	return pl_elf_open_of_build(open_first(build_id, len), build_id, len, work, ret);
 }

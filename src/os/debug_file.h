@@ -9,14 +9,17 @@
 #include "elf.h"
 
 /**
- * Open the first file there is for a build-id in the directories that PLUMB_DEBUG_PATH names, separated by colons, then
- * in /usr/lib/debug, where packages put it: DIRECTORY/.build-id/ab/cdef.debug, or DIRECTORY/abcdef/debuginfo, as
- * clients of debuginfod keep it. -1: there is none. Owner of the descriptor: caller.
+ * Open @p fd as a file that says itself that it is of this build, and close it. *ret: NULL if it is none that can be
+ * read, or @p fd is -1. Errors: PLUMB_ERR_NO_MEMORY. Owner of *ret: caller.
  */
-int pl_debug_file_open(const uint8_t *build_id, size_t len);
+struct plumb_error *pl_elf_open_of_build(int fd, const uint8_t *build_id, size_t len, struct pl_work *work,
+					 struct pl_elf **ret) PLUMB_MUST_CHECK;
 
-/** The same, as a file that says itself that it is of this build. *ret: NULL if there is none that can be read. Errors:
- * PLUMB_ERR_NO_MEMORY. Owner of *ret: caller. */
+/**
+ * The same with the first file there is for a build-id in the directories that PLUMB_DEBUG_PATH names, separated by
+ * colons, then in /usr/lib/debug, where packages put it: DIRECTORY/.build-id/ab/cdef.debug, or
+ * DIRECTORY/abcdef/debuginfo, as clients of debuginfod keep it.
+ */
 struct plumb_error *pl_debug_elf_open(const uint8_t *build_id, size_t len, struct pl_work *work,
 				      struct pl_elf **ret) PLUMB_MUST_CHECK;
 

@@ -44,51 +44,30 @@ static int open_plain(const char *path)
 	return fd;
 }
 
-/* What is no such file has no functions. *complete: it has its symbols. @p fd is closed. */
-static struct plumb_error *add(int fd, const uint8_t *build_id, size_t len,
-			       void (*more)(const struct pl_elf *e, struct pl_functions *f), struct pl_work *work,
-			       struct pl_functions *f, bool *found, bool *complete)
-{
-	struct plumb_error *err;
-	struct pl_elf *e;
-	bool stripped = true;
-
-	if (fd < 0)
-		return NULL;
-	err = pl_elf_open_fd(fd, work, &e);
-	pl_own_fd_close(fd);
-	if (err) {
-		if (err == &pl_err_no_memory)
-			return err;
-		plumb_error_destroy(err);
-		return NULL;
-	}
-	if (pl_elf_has_build_id(e, build_id, len)) {
-		err = pl_functions_add(f, e, &stripped);
-		if (!err && stripped && more)
-			more(e, f);
-		*found = true;
-		*complete = !stripped;
-	}
-	pl_elf_close(e);
-	return err;
-}
-
 struct plumb_error *pl_filed_functions(const char *path, const uint8_t *build_id, size_t len,
 				       void (*more)(const struct pl_elf *e, struct pl_functions *f),
 				       struct pl_work *work, struct pl_functions **ret)
 {
+	struct pl_elf *file, *debug = NULL;
 	struct pl_functions *f;
-	bool found = false, complete = false;
+	bool stripped = true;
 	struct plumb_error *err = pl_functions_create(&f);
 
 	if (err)
 		return err;
-	err = add(open_plain(path), build_id, len, more, work, f, &found, &complete);
-	if (!err && !complete)
-		err = add(pl_debug_file_open(build_id, len), build_id, len, NULL, work, f, &found, &complete);
-	if (!err && !found)
+	err = pl_elf_open_of_build(open_plain(path), build_id, len, work, &file);
+	if (!err && file)
+		err = pl_functions_add(f, file, &stripped);
+	if (!err && file && stripped && more)
+		more(file, f);
+	if (!err && stripped)
+		err = pl_debug_elf_open(build_id, len, work, &debug);
+	if (!err && debug)
+		err = pl_functions_add(f, debug, &stripped);
+	if (!err && !file && !debug)
 		err = pl_error(PLUMB_ERR_NOT_FOUND, "no file with this build-id is here");
+	pl_elf_close(debug);
+	pl_elf_close(file);
 	if (err)
 		pl_functions_destroy(f);
 	else

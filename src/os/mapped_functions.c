@@ -14,22 +14,14 @@
 /* What is not there is no error: it has no names then. */
 static struct plumb_error *add_debug_file(struct pl_functions *f, const uint8_t *id, size_t len, struct pl_work *work)
 {
-	int fd = pl_debug_file_open(id, len);
 	struct pl_elf *e;
 	bool stripped;
+	struct plumb_error *err = pl_debug_elf_open(id, len, work, &e);
 
-	if (fd < 0)
-		return NULL;
-	struct plumb_error *err = pl_elf_open_fd(fd, work, &e);
-	pl_own_fd_close(fd);
-	if (!err) {
+	if (!err && e)
 		err = pl_functions_add(f, e, &stripped);
-		pl_elf_close(e);
-	}
-	if (err == &pl_err_no_memory)
-		return err;
-	plumb_error_destroy(err);
-	return NULL;
+	pl_elf_close(e);
+	return err;
 }
 
 static struct plumb_error *add_file(const struct pl_mapped_place *place, const struct pl_mapping *m,

@@ -188,43 +188,6 @@ static const struct pl_mapping *vdso(void)
 	return NULL;
 }
 
-/* The symbols of this program stand for those of the vDSO, which is stripped, and small: its own functions lie before
- * ours. */
-static void symbols_are_found_by_build_id(void **state)
-{
-	static const uint8_t id[] = {0xab, 0xcd, 0xef};
-	static const char *const places[] = {".build-id/ab/cdef.debug", "abcdef/debuginfo"};
-	char directory[] = "/tmp/plumb-symbols-XXXXXX", path[64], value[64];
-	uint64_t bias;
-	struct pl_functions *f = functions_of((uintptr_t)a_function_of_this_test, &bias);
-	const struct pl_mapped_place place = {getpid(), &own, &maps, pl_mem_live_mem(live), &work, NULL};
-
-	(void)state;
-	pl_functions_destroy(f);
-	if (!vdso())
-		skip();
-	assert_true((uintptr_t)a_function_of_this_test - bias > vdso()->end - vdso()->start);
-	assert_non_null(mkdtemp(directory));
-	snprintf(value, sizeof value, ":/nowhere:%s", directory);
-	assert_int_equal(setenv("PLUMB_DEBUG_PATH", value, 1), 0);
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		snprintf(path, sizeof path, "%s/%s", directory, places[i]);
-		make_folders(path, strlen(directory));
-		assert_int_equal(symlink("/proc/self/exe", path), 0);
-		assert_ok(pl_mapped_functions(&place, vdso(), id, sizeof id, &f));
-		const char *name = pl_functions_find(f, (uintptr_t)a_function_of_this_test - bias, 0);
-		assert_non_null(name);
-		assert_string_equal(name, "a_function_of_this_test");
-		pl_functions_destroy(f);
-		assert_int_equal(unlink(path), 0);
-		remove_folders(path, strlen(directory));
-	}
-	assert_int_equal(pl_debug_file_open(id, sizeof id), -1);
-	assert_int_equal(pl_debug_file_open(id, 2), -1);
-	assert_int_equal(rmdir(directory), 0);
-	assert_int_equal(unsetenv("PLUMB_DEBUG_PATH"), 0);
-}
-
 /* What readelf shows as the build-id of this program; 0: the linker gave it none. */
 static size_t own_build_id(uint8_t ret[64])
 {
@@ -254,11 +217,73 @@ static size_t own_build_id(uint8_t ret[64])
 	return len - 16;
 }
 
+/* Where symbols of a build are kept: as a package has them, or (@p fetched) as clients of debuginfod. */
+static void debug_path(char ret[512], const char *directory, bool fetched, const uint8_t *id, size_t len)
+{
+	int at = snprintf(ret, 512, fetched ? "%s/" : "%s/.build-id/", directory);
+
+	for (size_t i = 0; i < len; i++)
+		at += snprintf(ret + at, 512 - (size_t)at, fetched || i != 1 ? "%02x" : "/%02x", id[i]);
+	snprintf(ret + at, 512 - (size_t)at, fetched ? "/debuginfo" : ".debug");
+}
+
+/* What the vDSO is told to have where our function is, when @p file is what lies at @p path. Caller frees. */
+static char *name_with(const char *file, char *path, size_t top, const uint8_t *id, size_t len, uint64_t address)
+{
+	const struct pl_mapped_place place = {getpid(), &own, &maps, pl_mem_live_mem(live), &work, NULL};
+	struct pl_functions *f;
+
+	make_folders(path, top);
+	assert_int_equal(symlink(file, path), 0);
+	assert_ok(pl_mapped_functions(&place, vdso(), id, len, &f));
+	const char *name = pl_functions_find(f, address, 0);
+	char *ret = name ? strdup(name) : NULL;
+	pl_functions_destroy(f);
+	assert_int_equal(unlink(path), 0);
+	remove_folders(path, top);
+	return ret;
+}
+
+/* The symbols of this program stand for those of the vDSO, which is stripped, and small: its own functions lie before
+ * ours. What lies where they should be and is of another build is not asked. */
+static void symbols_are_found_by_build_id(void **state)
+{
+	char directory[] = "/tmp/plumb-symbols-XXXXXX", path[512], value[64];
+	uint8_t id[64];
+	const size_t len = own_build_id(id), top = strlen(directory);
+	uint64_t bias;
+	struct pl_functions *f = functions_of((uintptr_t)a_function_of_this_test, &bias);
+	const uint64_t address = (uintptr_t)a_function_of_this_test - bias;
+
+	(void)state;
+	pl_functions_destroy(f);
+	if (!vdso() || !len)
+		skip();
+	assert_true(address > vdso()->end - vdso()->start);
+	assert_non_null(mkdtemp(directory));
+	snprintf(value, sizeof value, ":/nowhere:%s", directory);
+	assert_int_equal(setenv("PLUMB_DEBUG_PATH", value, 1), 0);
+	for (int fetched = 0; fetched < 2; fetched++) {
+		debug_path(path, directory, fetched, id, len);
+		char *name = name_with("/proc/self/exe", path, top, id, len, address);
+		assert_non_null(name);
+		assert_string_equal(name, "a_function_of_this_test");
+		free(name);
+		id[3]++;
+		debug_path(path, directory, fetched, id, len);
+		assert_null(name_with("/proc/self/exe", path, top, id, len, address));
+		id[3]--;
+	}
+	assert_null(name_with("/proc/self/exe", path, top, id, 2, address));
+	assert_int_equal(rmdir(directory), 0);
+	assert_int_equal(unsetenv("PLUMB_DEBUG_PATH"), 0);
+}
+
 /* Nobody has it mapped: by its path, and by its build-id, and never a file with another one. */
 static void a_file_is_asked_by_its_build_id(void **state)
 {
 	const uint64_t code = (uintptr_t)a_function_of_this_test;
-	char directory[] = "/tmp/plumb-filed-XXXXXX", path[256];
+	char directory[] = "/tmp/plumb-filed-XXXXXX", path[512];
 	uint8_t id[64];
 	size_t len = own_build_id(id);
 	uint64_t bias;
@@ -276,10 +301,7 @@ static void a_file_is_asked_by_its_build_id(void **state)
 	assert_code(pl_filed_functions("/", id, len, NULL, &work, &f), PLUMB_ERR_NOT_FOUND);
 	assert_non_null(mkdtemp(directory));
 	assert_int_equal(setenv("PLUMB_DEBUG_PATH", directory, 1), 0);
-	int at = snprintf(path, sizeof path, "%s/", directory);
-	for (size_t i = 0; i < len; i++)
-		at += snprintf(path + at, sizeof path - (size_t)at, "%02x", id[i]);
-	snprintf(path + at, sizeof path - (size_t)at, "/debuginfo");
+	debug_path(path, directory, true, id, len);
 	make_folders(path, strlen(directory));
 	assert_int_equal(symlink("/proc/self/exe", path), 0);
 	assert_ok(pl_filed_functions("/nowhere", id, len, NULL, &work, &f));
