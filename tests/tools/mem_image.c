@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Captured memory and its recorder (layer base). One thread at a time.
+/* Captured memory and its recorder. One thread at a time.
  *
  * An image is kept as small blocks, each with a bitmap of the bytes it knows: ranges of any number, order and overlap
  * go in at a cost that follows their bytes, and a read needs one look-up per block. 256 bytes bound what a hostile file
