@@ -2,7 +2,8 @@
 /* Python dicts, module and instance attributes, small ints. Layer: cpython. Pure over pl_mem; any thread; allocates
  * nothing.
  *
- * Not for the sampling path: a search compares keys one by one (their hashes are keyed by a secret of the process). */
+ * A search compares keys one by one (their hashes are keyed by a secret of the process), so the sampling path has one
+ * of its own that ends soon. */
 #include "dict.h"
 
 #include "pick.h"
@@ -421,6 +422,18 @@ struct plumb_error *pl_instance_attr(struct pl_mem *mem, const struct pl_py *py,
 	struct plumb_error *err = pl_instance_open(mem, py, obj, &d);
 
 	return err ? err : pl_dict_find(mem, py, &d, name, ret);
+}
+
+struct plumb_error *pl_instance_attr_of_few(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, const char *name,
+					    pl_addr *ret)
+{
+	struct pl_dict d;
+	struct plumb_error *err = pl_instance_open(mem, py, obj, &d);
+
+	if (err)
+		return err;
+	d.count = d.count < PL_FEW_ATTRIBUTES ? d.count : PL_FEW_ATTRIBUTES;
+	return pl_dict_find(mem, py, &d, name, ret);
 }
 
 /* 2.7: is it the int that holds a C long? The other one is as in 3.x. */

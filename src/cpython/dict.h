@@ -7,6 +7,7 @@
 #include "detect.h"
 
 #define PL_MAX_DICT_ENTRIES (1u << 16)
+#define PL_FEW_ATTRIBUTES   128u /* 85 of them, where a dict is a table with holes (2.7) */
 
 /** An opened table of entries. */
 struct pl_dict {
@@ -50,6 +51,10 @@ struct plumb_error *pl_instance_open(struct pl_mem *mem, const struct pl_py *py,
 /** obj.__dict__[@p name] of an ordinary instance, wherever the release keeps it. */
 struct plumb_error *pl_instance_attr(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, const char *name,
 				     pl_addr *ret) PLUMB_MUST_CHECK;
+/** The same where threads are sampled: of an object of the standard library, which has a dozen of them. What a program
+ * has laid in front of it is gone over for PL_FEW_ATTRIBUTES places and no more. */
+struct plumb_error *pl_instance_attr_of_few(struct pl_mem *mem, const struct pl_py *py, pl_addr obj, const char *name,
+					    pl_addr *ret) PLUMB_MUST_CHECK;
 /** A non-negative int below 2^63. */
 struct plumb_error *pl_long_value(struct pl_mem *mem, const struct pl_py *py, pl_addr obj,
 				  uint64_t *ret) PLUMB_MUST_CHECK;

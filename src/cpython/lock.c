@@ -64,7 +64,7 @@ static struct plumb_error *read_number(struct pl_mem *mem, const struct pl_py *p
 				       uint64_t *ret)
 {
 	pl_addr value;
-	struct plumb_error *err = pl_instance_attr(mem, py, obj, name, &value);
+	struct plumb_error *err = pl_instance_attr_of_few(mem, py, obj, name, &value);
 
 	*ret = 0;
 	return err || value == py->none ? err : pl_long_value(mem, py, value, ret);

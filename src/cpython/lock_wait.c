@@ -117,7 +117,7 @@ static uint64_t ident_of(struct pl_values *v, pl_addr thread)
 	const char *name = v->py->layout.version < PL_PY_VERSION(3, 0, 0) ? "_Thread__ident" : "_ident";
 	uint64_t ident = 0;
 	pl_addr value;
-	struct plumb_error *err = pl_instance_attr(v->mem, v->py, thread, name, &value);
+	struct plumb_error *err = pl_instance_attr_of_few(v->mem, v->py, thread, name, &value);
 
 	if (!err && value != v->py->none)
 		err = pl_long_value(v->mem, v->py, value, &ident);
@@ -133,7 +133,7 @@ static bool is_joined(struct pl_values *v, pl_addr thread, pl_addr futex)
 {
 	pl_addr handle = 0, parked = pl_lock_parked(v->mem, v->py, futex);
 	const char *name = v->py->layout.version < PL_PY_VERSION(3, 14, 0) ? "_handle" : "_os_thread_handle";
-	struct plumb_error *err = pl_instance_attr(v->mem, v->py, thread, name, &handle);
+	struct plumb_error *err = pl_instance_attr_of_few(v->mem, v->py, thread, name, &handle);
 
 	if (!err)
 		err = pl_pointer_ok(handle) ? pl_mem_read_u64(v->mem, handle + v->py->layout.object.size, &handle)
@@ -207,7 +207,7 @@ pl_addr pl_lock_behind(struct pl_values *v, pl_addr obj, enum pl_lock_kind *kind
 		return obj;
 	if (!pl_role_is_of(v, obj, "threading.Condition"))
 		return 0;
-	struct plumb_error *err = pl_instance_attr(v->mem, v->py, obj, name, &lock);
+	struct plumb_error *err = pl_instance_attr_of_few(v->mem, v->py, obj, name, &lock);
 	plumb_error_destroy(err);
 	*kind_ret = err ? PL_LOCK_NONE : pl_lock_kind_of(v, lock);
 	return *kind_ret == PL_LOCK_NONE ? 0 : lock;

@@ -247,17 +247,20 @@ static void look_at_thread(struct pl_lock_looks *l, struct pl_reader *r, struct 
 	l->fn(l->ctx, thread);
 }
 
-/* In its time: what is left out may hold any lock. */
+/* In the time there is: of what is left out nothing is known. */
+static void look_in_time(struct pl_lock_looks *l, struct pl_reader *r, struct pl_thread_sampler *thread)
+{
+	if (pl_clock_monotonic_ns() < l->finder.end_ns)
+		look_at_thread(l, r, thread);
+	else if (!is_known(thread))
+		thread->holds = (struct pl_thread_holds){0};
+}
+
+/* What is left out may hold any lock. */
 static void look_at_all(struct pl_lock_looks *l, struct pl_python_process *p)
 {
-	for (size_t i = 0; i < p->threads.samplers.len; i++) {
-		struct pl_thread_sampler *thread = p->threads.samplers.data[i];
-
-		if (pl_clock_monotonic_ns() < l->finder.end_ns)
-			look_at_thread(l, &p->reader, thread);
-		else if (!is_known(thread))
-			thread->holds = (struct pl_thread_holds){0};
-	}
+	for (size_t i = 0; i < p->threads.samplers.len; i++)
+		look_in_time(l, &p->reader, p->threads.samplers.data[i]);
 }
 
 /* ---- who holds a lock -------------------------------------------------------------------------------------------- */
@@ -338,7 +341,7 @@ static void look_at_lock(struct pl_lock_looks *l, struct pl_python_process *p, s
 	} else {
 		holder = thread_of_ident(&p->threads, lock.owner);
 		if (holder)
-			look_at_thread(l, &p->reader, holder);
+			look_in_time(l, &p->reader, holder);
 	}
 	if (holder)
 		name_holder(look, holder);
