@@ -12,11 +12,19 @@
 
 #define TEXTS_MAX_BYTES (64u << 20) /* of all files; a stack can name as many as it likes */
 #define LINE_MAX_BYTES	2000
+/* A line is looked for from the beginning of its stretch: each frame of a stack may be in the last of a million. */
+#define STRETCH_LINES 256
+
+static void file_deinit(struct pl_source_file *f)
+{
+	free(f->text);
+	pl_vec_deinit(&f->stretches);
+}
 
 void pl_dump_sources_deinit(struct pl_dump_sources *s)
 {
 	for (size_t i = 0; i < s->files.len; i++)
-		free(s->files.data[i].text);
+		file_deinit(&s->files.data[i]);
 	pl_vec_deinit(&s->files);
 	pl_map_deinit(&s->known);
 	pl_source_reader_end(&s->reader);
@@ -70,6 +78,19 @@ static bool ask(struct pl_dump_sources *s, const struct pl_source_question *q, u
 	return true;
 }
 
+/* False without memory. */
+static bool list_stretches(struct pl_source_file *f)
+{
+	const char *p = f->text, *end = f->text + f->len;
+
+	for (uint32_t lines = 1; p && (p = memchr(p, '\n', (size_t)(end - p))); lines++) {
+		p++;
+		if (lines % STRETCH_LINES == 0 && !pl_vec_push(&f->stretches, (uint32_t)(p - f->text)))
+			return false;
+	}
+	return true;
+}
+
 static void load(struct pl_dump_sources *s, uint32_t most, struct pl_source_file *f)
 {
 	struct pl_source_question q = {.pid = s->root ? 0 : s->pid,
@@ -89,6 +110,7 @@ static void load(struct pl_dump_sources *s, uint32_t most, struct pl_source_file
 		return;
 	f->text = answer.text;
 	f->len = answer.state.len;
+	s->no_memory |= !list_stretches(f);
 	s->bytes += f->len;
 	f->changed = pl_file_state_younger(&answer.state, start_real_ns(s));
 }
@@ -105,7 +127,7 @@ static const struct pl_source_file *file_of(struct pl_dump_sources *s, uint32_t 
 	if (pl_map_set(&s->known, (uintptr_t)path, 0, at) && pl_vec_push(&s->files, f))
 		return &s->files.data[at];
 	pl_map_remove(&s->known, (uintptr_t)path, 0);
-	free(f.text);
+	file_deinit(&f);
 	s->no_memory = true;
 	return NULL;
 }
@@ -113,16 +135,21 @@ static const struct pl_source_file *file_of(struct pl_dump_sources *s, uint32_t 
 /* Line @p number, without its line break. */
 static const char *find_line(const struct pl_source_file *f, int32_t number, size_t *len_ret)
 {
+	const uint32_t before = (uint32_t)number - 1, stretch = before / STRETCH_LINES;
 	const char *p = f->text, *end = f->text + f->len;
 
-	for (int32_t i = 1; i < number && p; i++) {
+	if (stretch > f->stretches.len)
+		return NULL;
+	p += stretch ? f->stretches.data[stretch - 1] : 0;
+	for (uint32_t i = before % STRETCH_LINES; i > 0 && p; i--) {
 		p = memchr(p, '\n', (size_t)(end - p));
 		p = p ? p + 1 : NULL;
 	}
 	if (!p || p >= end)
 		return NULL;
-	const char *stop = memchr(p, '\n', (size_t)(end - p));
-	size_t len = (size_t)((stop ? stop : end) - p);
+	const size_t left = (size_t)(end - p), most = left <= LINE_MAX_BYTES ? left : LINE_MAX_BYTES + 1;
+	const char *stop = memchr(p, '\n', most);
+	size_t len = stop ? (size_t)(stop - p) : most;
 	len -= len > 0 && p[len - 1] == '\r';
 	*len_ret = len < LINE_MAX_BYTES ? len : LINE_MAX_BYTES;
 	return p;

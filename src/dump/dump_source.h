@@ -8,6 +8,7 @@
 #include "dump_model.h"
 #include "map.h"
 #include "source_reader.h"
+#include "vec.h"
 
 #define PL_SOURCES_PATIENCE_MOST_MS 60000
 #define PL_SOURCES_MOST		    256 /* files that are asked for */
@@ -16,6 +17,7 @@ struct pl_source_file {
 	const char *path; /* the frame's text: equal text, equal pointer */
 	char *text;	  /* NULL: cannot be had */
 	size_t len;
+	PL_VEC(uint32_t) stretches; /* where each but the first begins */
 	bool changed;
 };
 
