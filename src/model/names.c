@@ -36,6 +36,12 @@ uint64_t pl_profile_location_bytes(const struct plumb_profile *p, uint32_t locat
 	return function_bytes(p, p->locations[location].function);
 }
 
+static uint64_t lock_bytes(const struct plumb_profile *p, const struct pl_lock_state *l)
+{
+	return string_bytes(p, l->name) + (l->location ? pl_profile_location_bytes(p, l->location - 1) : 0) +
+	       (l->inside ? pl_profile_location_bytes(p, l->inside - 1) : 0);
+}
+
 /* There are less than 2^34 rows, and texts are less than 4 GiB: the sum is one of 64 bits but for the longest texts in
  * all rows, which no memory has room for. */
 uint64_t pl_profile_name_bytes(const struct plumb_profile *p)
@@ -52,6 +58,10 @@ uint64_t pl_profile_name_bytes(const struct plumb_profile *p)
 		sum += process_bytes(p, i);
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		sum += string_bytes(p, p->threads[i].name) + process_bytes(p, p->threads[i].process);
+	for (uint32_t i = 0; i < p->lock_count; i++)
+		sum += lock_bytes(p, &p->locks[i]);
+	for (uint32_t i = 0; i < p->module_count; i++)
+		sum += string_bytes(p, p->modules[i].file) + string_bytes(p, p->modules[i].build_id);
 	return sum;
 }
 

@@ -406,6 +406,17 @@ static void put_thread(struct file *f, uint32_t i)
 	pl_encode(&f->e, 0);
 }
 
+/* Its holder has the name, and was in a function that has it. */
+static void put_lock(struct file *f, uint32_t i)
+{
+	pl_encode(&f->e, 1 + i);
+	pl_encode(&f->e, PL_LOCK_HELD << 1);
+	pl_encode(&f->e, i);
+	pl_encode(&f->e, 1);
+	pl_encode(&f->e, 1);
+	pl_encode(&f->e, 0);
+}
+
 /* One name, as long as can be, in 8,192 rows of a few bytes. */
 static void refuse_name_in_rows(enum pl_section tag, void (*put)(struct file *f, uint32_t i))
 {
@@ -420,7 +431,7 @@ static void refuse_name_in_rows(enum pl_section tag, void (*put)(struct file *f,
 	file_init(&f);
 	add_location_named(&f, name, PL_STRING_MAX_BYTES);
 	end_chunk(&f, 0);
-	if (tag == PL_SECTION_FUNCTIONS)
+	if (tag != PL_SECTION_THREADS)
 		begin_table(&f, 1, rows);
 	else
 		pl_encode(&f.e, rows);
@@ -441,6 +452,7 @@ static void names_count_for_each_row(void **state)
 {
 	refuse_name_in_rows(PL_SECTION_FUNCTIONS, put_function);
 	refuse_name_in_rows(PL_SECTION_THREADS, put_thread);
+	refuse_name_in_rows(PL_SECTION_LOCKS, put_lock);
 }
 
 /* Samples are packed to nothing, and each is another state of another place at another time: a row of its own. */
