@@ -6,9 +6,11 @@ rarely that trials decide (harness/statistics.py). All results are printed, and 
 no share is held down in the same way: docs/internals/statistics.md."""
 import collections
 import json
+import re
 
 import pytest
 
+from harness.consumers import interpreter
 from harness.processors import Others
 from harness.shares import BY_CHANCE, at_most, compare, off
 from harness.statistics import NotNow, holds
@@ -30,6 +32,12 @@ LONGEST = 8  # times the length of the first trial. Where it is not enough, as a
 FEW = 0.25  # of them; the limits are as much wider
 DEFAULT_HZ = 1000
 OTHERS = 0.015, 0.03  # of the samples of GIL mode; and where processors are rare: who has to wait for one may hold the GIL meanwhile
+# Of program_natives: what each part calls, as it is named where its file has symbols, and where it has none.
+FUNCTIONS = {"part_zlib": "zlib_compress.*|zlib.compress", "part_hash": ".*pbkdf2.*|.*PBKDF2.*", "part_key": "(builtin_)?sorted",
+             "part_regex": r"(_sre_)?(SRE_)?[Pp]attern_match.*|re.Pattern.match", "part_sqlite": "sqlite3_step",
+             "part_matmul": "DOUBLE_matmul.*"}
+OUTSIDE = 0.03  # the share of the samples in a part that may be before its function is called, or behind that
+FEWEST = 10  # samples with native frames in a part, from which on it can be said how many are in its function
 PROGRAMS = ["loops", "mixed", "ccalls", "callers"]
 PERIODS = [500, 999, pytest.param(1000, marks=pytest.mark.smoke), 1001, 2000]  # microseconds; the sampler's own is 1000
 
@@ -81,6 +89,23 @@ class Measured:
         """The share of the periods in which the sampler got no processor."""
         missed = self.whole.losses["missed"]
         return missed / (missed + self.whole.json["ticks"])
+
+    def native(self):
+        """The same of the functions of C that the parts call. Samples without native frames are in a part, and tell nothing of
+        its function: of these it has the share that it has of the others. Who has to wait for a processor for most of its time
+        runs in few pieces, and the samples of one say less than as many at random."""
+        self.undecided_if(self.missed > MANY or self.held_up > MANY)
+        inside, all_of = collections.Counter(), collections.Counter()
+        for stack in self.profile.stacks:
+            part = next((f.name for f in stack.python if f.name in FUNCTIONS), None)
+            names = [f.name for f in stack.frames if f.kind == "native"]
+            if part and names:
+                all_of[part] += stack.samples
+                inside[part] += stack.samples * any(re.fullmatch(FUNCTIONS[part], name) for name in names)
+        self.undecided_if(any(all_of[part] < FEWEST for part in self.told["names"]))
+        self.seen = {part: weight * inside[part] / all_of[part] for part, weight in self.seen.items()}
+        total = sum(all_of.values())
+        return self.wall() + [at_most("outside", OUTSIDE, 1 - sum(inside.values()) / total, total)]
 
     def wall(self):
         """Of the parts, what they took of the time that was sampled, and of the samples; and what tells none or is not proved."""
@@ -222,6 +247,17 @@ def test_with_native_frames_shares_are_the_same(plumb, places, any_python, table
     """Each thread that runs is stopped, also in C code without the GIL."""
     case = Case(plumb, places, any_python, "truth.py", "--program", "ccalls", options=["--native"])
     case.judge(table, "--native", effort(*SECONDS), any_rate=True)
+
+
+# With native frames a stack can be had some 300 times a second within the usual limits.
+@pytest.mark.processor
+@pytest.mark.slow
+@pytest.mark.parametrize("numpy", [False, True])
+def test_functions_of_c_have_the_shares_that_their_calls_took(plumb, places, any_python, numpy, table, effort):
+    """zlib, OpenSSL, a sort with a key of Python, a regular expression, SQLite; a product of matrices in assembler."""
+    python = interpreter("venv-dashboard", "numpy") if numpy else any_python
+    case = Case(plumb, places, python, "truth.py", "--program", "natives", options=["--native"], slower=4, longer=2)
+    case.judge(table, "functions of C", effort(*SECONDS), Measured.native, any_rate=True, enough=ENOUGH // 2)
 
 
 @pytest.mark.alone

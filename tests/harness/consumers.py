@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of others that read what plumb writes, as `./dev setup` makes them; a test that needs one which could not be had
-is not run and says why."""
+"""Programs of others, as `./dev setup` makes them: they read what plumb writes, or plumb samples them. A test that needs one
+which could not be had is not run and says why."""
 import os
 import pathlib
+import subprocess
 
 import pytest
+
+from harness.interpreters import Interpreter
 
 CACHE = pathlib.Path(os.environ.get("PLUMB_DEV_CACHE") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "plumb-dev")
@@ -25,3 +28,10 @@ def environment(name):
     if not os.access(path, os.X_OK):
         pytest.skip("there is no Python environment %s: ./dev setup makes it" % name)
     return str(path)
+
+
+def interpreter(name, module):
+    """That Python, which has the module, as one that programs of tests run on."""
+    python = environment(name)
+    version = subprocess.check_output([python, "-c", "import %s, sys; print(*sys.version_info[:3])" % module], text=True)
+    return Interpreter(module, tuple(map(int, version.split())), (python,))

@@ -4,11 +4,10 @@ blocked, on programs whose nesting is known (targets/native_calls.py, native.py,
 import collections
 import json
 import os
-import subprocess
 
 import pytest
 
-from harness import interpreters
+from harness.consumers import interpreter
 from harness.native import PLUMBING, holds_in_order, is_stripped
 from harness.plumb import until
 from harness.scarce import sentence
@@ -239,15 +238,6 @@ def test_all_formats_show_them(plumb, target, any_python):
     assert scanner["kind"] == "native" and "_json" in scanner["file"], scanner
 
 
-def with_greenlet():
-    """An interpreter that can import it, or skip by name."""
-    python = str(interpreters.cache() / "venv-browser/bin/python")
-    if not os.access(python, os.X_OK):
-        pytest.skip("there is no greenlet: ./dev setup has not made venv-browser")
-    version = subprocess.check_output([python, "-c", "import greenlet, sys; print(*sys.version_info[:3])"], text=True)
-    return interpreters.Interpreter("greenlet", tuple(map(int, version.split())), (python,))
-
-
 def test_code_of_a_jit_compiler_has_its_names_and_its_callers(plumb, target, few):
     """What the compiler tells of it: the outer function's unwind table, and where the inner one begins, which has none. Of a
     thread that is about to get a processor no registers are known: then frames may be missing, and none is a wrong one."""
@@ -302,7 +292,7 @@ def test_a_greenlet_has_the_stack_that_is_its_own(plumb, target):
     def enough(profile):
         return all(sum(s.samples for s in computing(profile, name)) >= 10 for name in ("shallow", "deep", "<module>"))
 
-    with target(with_greenlet(), "greenlets.py") as program:
+    with target(interpreter("venv-browser", "greenlet"), "greenlets.py") as program:
         _, profile = plumb.sampled(enough, program.pid, "--native=all", "-r", "500")
     for name in ("shallow", "deep", "<module>"):
         for stack in computing(profile, name):

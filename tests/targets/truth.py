@@ -4,6 +4,7 @@ two readings of the clocks, so that what is not measured is far below a thousand
 
 The parts are functions called part_*; a profile's share of a part is that of the stacks with its function in them."""
 import hashlib
+import os
 import select
 import sys
 
@@ -170,6 +171,58 @@ def program_callers():
     """One leaf, called three times by one caller for each time by another, each call a third of a millisecond."""
     n = parley.repeat_for(0.3, lambda: leaf(10)) * 10
     return [(part_caller_a, n)] * 3 + [(part_caller_b, n)]
+
+
+def negative(n):
+    return -n
+
+
+def program_natives():
+    """Each part is one call of a function of C, as far as this build has them."""
+    import re
+
+    pattern = re.compile("(?:ab)*c")
+    count = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT %d) SELECT max(x) FROM n"
+
+    def part_zlib(data):
+        zlib.compress(data, 9)
+
+    def part_key(data):
+        sorted(data, key=negative)
+
+    def part_regex(text):
+        pattern.match(text)
+
+    def part_sqlite(query):
+        connection.execute(query).fetchall()
+
+    def part_matmul(matrix):
+        numpy.matmul(matrix, matrix[:100])
+
+    def as_long(milliseconds, function, argument):
+        """(function, as much of it as takes so long), of which argument(1) is one."""
+        return function, argument(parley.repeat_for(milliseconds, lambda: function(argument(1))))
+
+    parts = [as_long(3.0, part_hash, lambda n: 50 * n), as_long(3.0, part_key, lambda n: list(range(1000 * n))),
+             as_long(3.0, part_regex, lambda n: "ab" * 1000 * n)]
+    try:
+        import zlib
+        parts.append(as_long(3.0, part_zlib, lambda n: b"some words, " * 4000 * n))
+    except ImportError:
+        pass
+    try:
+        import sqlite3
+        connection = sqlite3.connect(":memory:")
+        parts.append(as_long(3.0, part_sqlite, lambda n: count % (1000 * n)))
+    except ImportError:
+        pass
+    try:
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
+        import numpy
+        parts.append(as_long(3.0, part_matmul, lambda n: numpy.ones((100 * n, 100))))
+    except ImportError:
+        pass
+    return parts
 
 
 def program_waits():
