@@ -5,13 +5,15 @@
 #include <string.h>
 
 #include "code_modules.h"
+#include "hash.h"
 #include "image.h"
 #include "lower_bound.h"
 #include "native_methods.h"
 #include "native_names.h"
 #include "perf_map.h"
 
-#define VDSO "[vdso]"
+#define VDSO	  "[vdso]"
+#define BEGINNING 1024u /* of an image: its headers, and mostly its build-id behind them */
 
 static char jit_path[] = PL_JIT_FILE;
 static const struct pl_mapping jit_map = {.path = jit_path};
@@ -73,6 +75,19 @@ bool pl_native_images_of(const pl_mapping_vec *maps, struct pl_native_place *p)
 	return true;
 }
 
+static uint64_t beginning_of(const struct pl_native_place *p, uint32_t i)
+{
+	uint8_t bytes[BEGINNING];
+	const pl_addr head = p->images.data[i].head;
+
+	return head && pl_mem_get(p->live, head, bytes, sizeof bytes) ? pl_hash_bytes(bytes, sizeof bytes) : 0;
+}
+
+bool pl_native_place_holds(const struct pl_native_place *p, uint32_t i)
+{
+	return p->files.data[i].jit || p->files.data[i].beginning == beginning_of(p, i);
+}
+
 /* Of one whose view of files cannot be told what is open to all may be shown, and nothing by way of itself. */
 static struct plumb_error *look(struct pl_native_place *p)
 {
@@ -84,6 +99,8 @@ static struct plumb_error *look(struct pl_native_place *p)
 
 	if (!err && !pl_native_images_of(&p->maps, p))
 		err = &pl_err_no_memory;
+	for (uint32_t i = 0; i < p->files.len && !err; i++)
+		p->files.data[i].beginning = beginning_of(p, i);
 	return err;
 }
 
@@ -190,9 +207,10 @@ static bool same_image(const struct pl_native_place *a, size_t i, const struct p
 {
 	const struct pl_mapping *x = a->files.data[i].map, *y = b->files.data[k].map;
 
-	return !a->files.data[i].jit && a->images.data[i].start == b->images.data[k].start &&
-	       a->images.data[i].end == b->images.data[k].end && x->inode == y->inode && x->dev_major == y->dev_major &&
-	       x->dev_minor == y->dev_minor && strcmp(x->path, y->path) == 0;
+	return !a->files.data[i].jit && a->files.data[i].beginning == b->files.data[k].beginning &&
+	       a->images.data[i].start == b->images.data[k].start && a->images.data[i].end == b->images.data[k].end &&
+	       x->inode == y->inode && x->dev_major == y->dev_major && x->dev_minor == y->dev_minor &&
+	       strcmp(x->path, y->path) == 0;
 }
 
 /* What is known of an image of @p from goes over to the same one of @p to. Both are sorted. Returns how many stay. */

@@ -25,6 +25,7 @@ struct pl_native_file {
 	bool asked, lines_asked; /* whether there are any */
 	bool greenlets;		 /* it is the library of greenlets */
 	pl_addr data_end;	 /* of the data behind it that is in no file, but its own (.bss) */
+	uint64_t beginning;	 /* a hash of what it begins with; 0: that could not be read */
 };
 
 struct pl_native_place {
@@ -53,6 +54,9 @@ struct plumb_error *pl_native_place_look(struct pl_native_place *p, bool *change
 
 /** Has a JIT compiler made or dropped code since the last look? */
 bool pl_native_place_has_new_jit(const struct pl_native_place *p);
+
+/** Is image @p i still there? A library that was closed may have given its place to another one. */
+bool pl_native_place_holds(const struct pl_native_place *p, uint32_t i);
 
 /** Images are what is mapped of one file in a row, if some of it is code; sorted, appended to @p images and @p files.
  * Pure. False without memory. */

@@ -166,6 +166,14 @@ static struct plumb_error *learn_jit(struct pl_native_reader *n, struct pl_reade
 	return remember(n, r, key, native, text, ret);
 }
 
+/* One that was closed before it could be read is none. */
+static bool is_in_file(const struct pl_native_place *p, uint32_t image)
+{
+	if (image >= p->images.len)
+		return false;
+	return p->files.data[image].jit || !p->images.data[image].head || p->files.data[image].beginning;
+}
+
 /* Its place in its file: the name is looked for by whoever takes the samples over. */
 static struct plumb_error *learn_code(struct pl_native_reader *n, struct pl_reader *r, const struct pl_native_frame *f,
 				      pl_addr key, const struct pl_native_role *role, uint32_t *ret)
@@ -173,7 +181,7 @@ static struct plumb_error *learn_code(struct pl_native_reader *n, struct pl_read
 	struct pl_native_code native = {.role = *role};
 	struct plumb_error *err = NULL;
 
-	if (f->image >= n->native->place.images.len)
+	if (!is_in_file(&n->native->place, f->image))
 		return learn_fileless(n, r, key, &native, ret);
 	if (n->native->place.files.data[f->image].jit)
 		return learn_jit(n, r, f, key, &native, ret);
@@ -203,7 +211,7 @@ static bool look_again(struct pl_native_reader *n, uint64_t now_ns)
 	note_work(n, MAPPING_WORK * n->native->place.maps.len + n->native->place.jit_work);
 	plumb_error_destroy(err); /* it is as it was */
 	pl_native_look_ended(&n->look, changed, now_ns);
-	pl_debug(PL_DEBUG_PROCESS, "process %d: code that nothing known has mapped; %zu images now, %s",
+	pl_debug(PL_DEBUG_PROCESS, "process %d: other code than what is known; %zu images now, %s",
 		 (int)n->native->place.pid, n->native->place.images.len, changed ? "other ones" : "the same");
 	n->looks++;
 	n->no_file = NULL;
@@ -233,6 +241,24 @@ static bool runs_jit(const struct pl_native_reader *n, const struct pl_native_st
 	return false;
 }
 
+/* Libraries may have been closed, and others be where they were. The interpreter is not closed. */
+static bool has_other_images(const struct pl_native_reader *n, const struct pl_native_stack *stack)
+{
+	const struct pl_native_place *p = &n->native->place;
+	uint32_t last = stack->python;
+
+	for (size_t i = 0; i < stack->native.len; i++) {
+		const uint32_t image = stack->native.data[i].image;
+
+		if (image == last || image == stack->python || image >= p->files.len)
+			continue;
+		if (!pl_native_place_holds(p, image))
+			return true;
+		last = image;
+	}
+	return false;
+}
+
 static struct plumb_error *make_stack(struct pl_native_reader *n, struct pl_native_stack *stack)
 {
 	const uint64_t now_ns = pl_clock_monotonic_ns();
@@ -241,14 +267,15 @@ static struct plumb_error *make_stack(struct pl_native_reader *n, struct pl_nati
 	if (err)
 		return err;
 	const bool made_anew = runs_jit(n, stack) && pl_native_place_has_new_jit(&n->native->place);
-	if (!made_anew && !pl_native_look_wanted(&n->look, &stack->native, now_ns))
+	const bool others = made_anew || has_other_images(n, stack);
+	if (!others && !pl_native_look_wanted(&n->look, &stack->native, now_ns))
 		return NULL;
 	if (look_again(n, now_ns)) {
 		pl_native_stack_deinit(stack);
-		err = make_stack_once(n, stack);
+		return make_stack_once(n, stack);
 	}
 	pl_native_look_missed(&n->look, &stack->native);
-	return err;
+	return NULL;
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------- */

@@ -4,13 +4,16 @@ blocked, on programs whose nesting is known (targets/native_calls.py, native.py,
 import collections
 import json
 import os
+import subprocess
 
 import pytest
 
 from harness.consumers import interpreter
+from harness.interpreters import TARGETS
 from harness.native import PLUMBING, holds_in_order, is_stripped
 from harness.plumb import until
 from harness.scarce import sentence
+from harness.sites import Lacking, tool
 from harness.target import wait_asleep
 
 # (caller, called) -> functions of C between them, from the outermost on; others may stand between. They differ by release.
@@ -298,6 +301,67 @@ def test_a_greenlet_has_the_stack_that_is_its_own(plumb, target):
         for stack in computing(profile, name):
             assert stack.frames[0].kind == "native" and "<missing frames>" not in [f.name for f in stack.frames], stack
             assert ("greenlet" in os.path.basename(stack.frames[0].file)) == (name != "<module>"), stack
+
+
+@pytest.fixture
+def libraries(tmp_path):
+    """Two that differ in the name of one function: whichever is loaded comes to the place where the other one was."""
+    try:
+        compiler = tool("c++")
+    except Lacking as lacking:
+        pytest.skip(str(lacking))
+    paths = [str(tmp_path / (name + ".so")) for name in ("one", "other")]
+    for name, path in zip(("works_one", "works_other"), paths):
+        options = ["-O1", "-fomit-frame-pointer", "-shared", "-fPIC", "-DWORKS=" + name]
+        subprocess.run([compiler, *options, "-o", path, TARGETS / "native_odd.cc"], check=True)
+    return paths
+
+
+# Python function -> functions of C that it calls, from the outermost on; with some it is of interest whether they are there.
+ODD = {
+    "exceptions": ["catches", *["refuses"] * 5, "__cxa_throw"],
+    "signals": ["interrupted", "handles"],
+    "callbacks": ["qsort(_r)?", "closure_fcn"],
+    "works_one": ["works_one"],
+    "works_other": ["works_other"],
+}
+
+
+def odd(profile):
+    """{function of ODD: its stacks that have native frames, as (native frames within it, stack)}"""
+    found = {name: [] for name in ODD}
+    for stack in profile.stacks:
+        names = [f.name for f in stack.frames]
+        for name in ODD.keys() & set(names):
+            inside = [f for f in stack.frames[names.index(name) :] if f.kind == "native"]
+            if inside:
+                found[name].append((inside, stack))
+    return found
+
+
+def test_exceptions_signals_callbacks_and_libraries_that_are_closed(plumb, target, any_python, libraries):
+    """Of a thread that waits for a processor no registers are known: then frames may be missing, and are said to be. Whole stacks
+    have them all. A sample that is unwound when its library was closed already has the names of the next one at its place, or
+    none: those are few."""
+    def right(profile, name):
+        return sum(stack.samples for inside, stack in odd(profile)[name] if holds_in_order([f.name for f in inside[::-1]], ODD[name]))
+
+    def enough(profile):
+        return min(right(profile, name) for name in ODD) >= 5
+
+    with target(any_python, "native_odd.py", "--one", libraries[0], "--other", libraries[1], count=True) as program:
+        _, profile = plumb.sampled(enough, program.pid, "--native=all", "-r", "200", "--max-overhead", "none")
+        program.wait_progress()
+    for name in ("exceptions", "signals", "callbacks"):
+        for _, stack in odd(profile)[name]:
+            names = [f.name for f in stack.frames]
+            if "<missing frames>" not in names:
+                assert stack.frames[0].kind == "native" and names.index("<module>") < names.index(name), stack
+                for inner, outer in (("refuses", "catches"), ("handles", "interrupted")):
+                    assert inner not in names or outer in names[: names.index(inner)], stack
+    for name, other in (("works_one", "works_other"), ("works_other", "works_one")):
+        wrong = sum(stack.samples for inside, stack in odd(profile)[name] if other in [f.name for f in inside])
+        assert wrong < right(profile, name), profile
 
 
 @pytest.mark.parametrize("options, words", [

@@ -269,7 +269,7 @@ static void one_frame_in(uint32_t image, pl_addr pc)
 	assert_true(pl_vec_push(&native, ((struct pl_native_frame){.pc = pc, .image = image})));
 }
 
-static void code_in_no_file_is_looked_for_once(void **state)
+static void code_in_no_file_is_looked_for_a_few_times(void **state)
 {
 	const uint64_t ms = 1000000, begun = 1000000 * ms;
 	struct pl_native_look l = {0};
@@ -285,8 +285,12 @@ static void code_in_no_file_is_looked_for_once(void **state)
 	pl_native_look_ended(&l, true, begun); /* a library; and a second one at once */
 	one_frame_in(PL_NO_IMAGE, 0x20123);
 	assert_true(pl_native_look_wanted(&l, &native, begun));
-	pl_native_look_ended(&l, false, begun); /* made by a JIT compiler */
+	pl_native_look_ended(&l, false, begun); /* made by a JIT compiler, or its library was closed meanwhile */
 	pl_native_look_missed(&l, &native);
+	pl_native_look_missed(&l, &native);
+	assert_true(pl_native_look_wanted(&l, &native, begun + 10 * ms));
+	pl_native_look_missed(&l, &native); /* by a compiler */
+	assert_false(pl_native_look_wanted(&l, &native, begun + 10 * ms));
 	one_frame_in(PL_NO_IMAGE, 0x30123);
 	assert_false(pl_native_look_wanted(&l, &native, begun + 9 * ms));
 	assert_true(pl_native_look_wanted(&l, &native, begun + 10 * ms));
@@ -536,7 +540,7 @@ int main(void)
 		cmocka_unit_test(plumbing_is_known_by_name),
 		cmocka_unit_test(an_image_is_a_file_mapped_in_a_row),
 		cmocka_unit_test(what_is_mapped_is_looked_at_again),
-		cmocka_unit_test(code_in_no_file_is_looked_for_once),
+		cmocka_unit_test(code_in_no_file_is_looked_for_a_few_times),
 		cmocka_unit_test(functions_of_c_are_codes_of_their_own),
 		cmocka_unit_test(what_is_shown_depends_on_where_it_stands),
 		cmocka_unit_test(native_frames_of_a_process_have_a_ration),
