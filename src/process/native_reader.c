@@ -16,6 +16,7 @@
 #define STEP_WORK    16u		   /* of a ration */
 #define COPIED	     8u			   /* bytes, for one unit of it */
 #define MAPPING_WORK 1024u
+#define IMAGES_ASKED 64u /* of a stack, whether they are there: one that goes to and fro between two asks often */
 
 static void note_work(struct pl_native_reader *n, uint64_t units)
 {
@@ -245,9 +246,9 @@ static bool runs_jit(const struct pl_native_reader *n, const struct pl_native_st
 static bool has_other_images(const struct pl_native_reader *n, const struct pl_native_stack *stack)
 {
 	const struct pl_native_place *p = &n->native->place;
-	uint32_t last = stack->python;
+	uint32_t last = stack->python, asked = 0;
 
-	for (size_t i = 0; i < stack->native.len; i++) {
+	for (size_t i = 0; i < stack->native.len && asked < IMAGES_ASKED; i++) {
 		const uint32_t image = stack->native.data[i].image;
 
 		if (image == last || image == stack->python || image >= p->files.len)
@@ -255,6 +256,7 @@ static bool has_other_images(const struct pl_native_reader *n, const struct pl_n
 		if (!pl_native_place_holds(p, image))
 			return true;
 		last = image;
+		asked++;
 	}
 	return false;
 }
