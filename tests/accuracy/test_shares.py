@@ -234,10 +234,10 @@ def test_a_program_in_step_with_the_sampler_is_seen_as_it_is(plumb, places, any_
 # and what is asked for more often finds out in three.
 @pytest.mark.processor
 @pytest.mark.slow
-def test_what_a_task_takes_is_that_of_who_awaits_it(plumb, places, minor, table, effort):
-    if minor.version < (3, 7):
+def test_what_a_task_takes_is_that_of_who_awaits_it(plumb, places, few, table, effort):
+    if few.version < (3, 7):
         pytest.skip("tasks are read on 3.7 and later")
-    case = Case(plumb, places, minor, "awaited_shares.py", within="top", leaf="leaf", options=["--tasks"], slower=4, longer=2)
+    case = Case(plumb, places, few, "awaited_shares.py", within="top", leaf="leaf", options=["--tasks"], slower=4, longer=2)
     case.judge(table, "tasks", effort(*SECONDS), any_rate=True, enough=ENOUGH // 2)
 
 
