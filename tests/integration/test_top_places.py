@@ -63,18 +63,23 @@ def test_the_editor_opens_nothing_but_files(plumb, any_python, top):
             program.kill()
 
 
+def is_not_edited(plumb, python, folder):
+    """A program's file there, which is root's."""
+    with phases(python, folder) as program:
+        with Emulator([plumb.binary, "top", str(program.pid)], environment={"VISUAL": "false"}) as t:
+            t.see(r" first ")
+            t.type("e")
+            t.see("others may replace the file")
+            close(t)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
 def test_root_edits_no_file_where_somebody_else_may_put_another(plumb, any_python, top, tmp_path):
     """Who owns the directory can turn a link of that name, or lay something beside the file for the editor to read."""
     hers = tmp_path / "hers"
     hers.mkdir()
     os.chown(hers, 1000, 1000)
-    with phases(any_python, hers) as program:  # the file is root's
-        with Emulator([plumb.binary, "top", str(program.pid)], environment={"VISUAL": "false"}) as t:
-            t.see(r" first ")
-            t.type("e")
-            t.see("others may replace the file")
-            close(t)
+    is_not_edited(plumb, any_python, hers)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
@@ -83,12 +88,7 @@ def test_root_edits_no_file_that_others_may_lay_something_beside(plumb, any_pyth
     like_tmp = tmp_path / "tmp"
     like_tmp.mkdir()
     like_tmp.chmod(0o1777)
-    with phases(any_python, like_tmp) as program:
-        with Emulator([plumb.binary, "top", str(program.pid)], environment={"VISUAL": "false"}) as t:
-            t.see(r" first ")
-            t.type("e")
-            t.see("others may replace the file")
-            close(t)
+    is_not_edited(plumb, any_python, like_tmp)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
@@ -108,12 +108,7 @@ def test_root_edits_no_file_that_a_group_may_write(plumb, any_python, top, tmp_p
         folders = [group]
     for folder in folders:
         assert folder.stat().st_mode & 0o022 == 0o020
-        with phases(any_python, folder) as program:
-            with Emulator([plumb.binary, "top", str(program.pid)], environment={"VISUAL": "false"}) as t:
-                t.see(r" first ")
-                t.type("e")
-                t.see("others may replace the file")
-                close(t)
+        is_not_edited(plumb, any_python, folder)
 
 
 def test_the_page(plumb, any_python, top, tmp_path):
