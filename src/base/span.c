@@ -50,25 +50,6 @@ struct pl_span pl_span_word(struct pl_span *rest)
 	return word;
 }
 
-bool pl_span_is(struct pl_span s, const char *want)
-{
-	return s.len == strlen(want) && pl_span_starts(s, want);
-}
-
-bool pl_span_starts(struct pl_span s, const char *want)
-{
-	size_t len = strlen(want);
-
-	return s.len >= len && memcmp(s.s, want, len) == 0;
-}
-
-bool pl_span_ends(struct pl_span s, const char *want)
-{
-	size_t len = strlen(want);
-
-	return s.len >= len && memcmp(s.s + s.len - len, want, len) == 0;
-}
-
 int pl_span_hex_digit(char c)
 {
 	char low = (char)(c | 0x20);

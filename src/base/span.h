@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct pl_span {
 	const char *s;
@@ -20,9 +21,25 @@ struct pl_span pl_span_word(struct pl_span *rest);
 struct pl_span pl_span_trim(struct pl_span s);
 bool pl_span_is_blank(char c);
 
-bool pl_span_is(struct pl_span s, const char *want);
-bool pl_span_starts(struct pl_span s, const char *want);
-bool pl_span_ends(struct pl_span s, const char *want);
+/* Asked of each frame of a file, mostly of a few bytes that are known when this is compiled: so they stand here. */
+static inline bool pl_span_starts(struct pl_span s, const char *want)
+{
+	size_t len = strlen(want);
+
+	return s.len >= len && memcmp(s.s, want, len) == 0;
+}
+
+static inline bool pl_span_is(struct pl_span s, const char *want)
+{
+	return s.len == strlen(want) && pl_span_starts(s, want);
+}
+
+static inline bool pl_span_ends(struct pl_span s, const char *want)
+{
+	size_t len = strlen(want);
+
+	return s.len >= len && memcmp(s.s + s.len - len, want, len) == 0;
+}
 
 /* All of @p s as a number; false if it is none, or beyond 64 bits. */
 bool pl_span_decimal(struct pl_span s, uint64_t *ret);

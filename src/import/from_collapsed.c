@@ -34,10 +34,13 @@ static bool is_heading(struct pl_span line)
 /* What plumb has annotated is read without that. */
 static struct pl_folded_part read_part(struct pl_span part, enum pl_folded_place place)
 {
-	const struct pl_span plain = {part.s, part.len - (pl_span_ends(part, "_[k]") ? 4 : 0)};
-	struct pl_folded_part p = pl_folded_read(plain, place);
+	if (pl_span_ends(part, "_[k]")) {
+		struct pl_folded_part p = pl_folded_read((struct pl_span){part.s, part.len - 4}, place);
 
-	return pl_span_is(p.file, PL_KERNEL_FILE) ? p : pl_folded_read(part, place);
+		if (pl_span_is(p.file, PL_KERNEL_FILE))
+			return p;
+	}
+	return pl_folded_read(part, place);
 }
 
 static uint8_t origin_of(const struct pl_folded_part *f)

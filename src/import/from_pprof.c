@@ -36,7 +36,7 @@ struct reader {
 	uint64_t frames_left;
 	pl_pb_numbers locations, values; /* of the sample that is read */
 	struct pl_buf tag_labels, tag_text;
-	struct pl_pprof_labels last; /* whose thread is */
+	struct pl_pprof_who last; /* whose thread is */
 	uint32_t last_thread;
 	bool has_last;
 };
@@ -229,7 +229,7 @@ static struct plumb_error *push_location(struct reader *r, uint64_t id, uint32_t
 }
 
 /* Without a start, processes are told apart by their program: a number that was used twice has two names. */
-static struct plumb_error *add_thread(struct reader *r, const struct pl_pprof_labels *l, uint32_t *ret)
+static struct plumb_error *add_thread(struct reader *r, const struct pl_pprof_who *l, uint32_t *ret)
 {
 	struct pl_process proc = {.pid = (uint32_t)l->pid};
 	struct pl_thread t = {.tid = l->tid};
@@ -251,7 +251,7 @@ static struct plumb_error *add_thread(struct reader *r, const struct pl_pprof_la
 	return err ? err : pl_profile_thread(r->p, &t, ret);
 }
 
-static struct plumb_error *find_thread(struct reader *r, const struct pl_pprof_labels *l, uint32_t *ret)
+static struct plumb_error *find_thread(struct reader *r, const struct pl_pprof_who *l, uint32_t *ret)
 {
 	struct plumb_error *err = NULL;
 
@@ -327,6 +327,10 @@ static struct plumb_error *read_sample_fields(struct reader *r, struct pl_cursor
 	struct pl_pb_field f;
 
 	r->locations.len = r->values.len = 0;
+	labels->who = (struct pl_pprof_who){.tid = PL_PPROF_NO_TID};
+	labels->state = r->meaning.on_cpu ? PL_STATE_ON_CPU : PL_STATE_UNKNOWN;
+	labels->quality = 0;
+	labels->count = 0;
 	while (!err && (status = pl_pb_next(&c, &f)) == PL_PB_FIELD) {
 		if (f.number == 1)
 			err = pl_pb_add_numbers(&f, &r->locations);
@@ -345,8 +349,7 @@ static struct plumb_error *read_sample_fields(struct reader *r, struct pl_cursor
 
 static struct plumb_error *read_sample(struct reader *r, struct pl_cursor c)
 {
-	struct pl_pprof_labels labels = {.tid = PL_PPROF_NO_TID,
-					 .state = r->meaning.on_cpu ? PL_STATE_ON_CPU : PL_STATE_UNKNOWN};
+	struct pl_pprof_labels labels;
 	struct pl_sample s = {0};
 	enum pl_pprof_worth worth;
 	uint64_t count;
@@ -362,7 +365,7 @@ static struct plumb_error *read_sample(struct reader *r, struct pl_cursor c)
 	for (size_t i = r->locations.len; i-- > 0 && !err;)
 		err = push_location(r, r->locations.data[i], &s.stack);
 	if (!err)
-		err = find_thread(r, &labels, &s.thread);
+		err = find_thread(r, &labels.who, &s.thread);
 	s.state = labels.state;
 	s.quality = labels.quality;
 	s.extra = count - 1;

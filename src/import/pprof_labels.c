@@ -85,21 +85,21 @@ static struct plumb_error *apply_label(struct pl_pprof_keys *k, uint64_t key, ui
 		return err;
 	switch (role_of(k, key)) {
 	case ROLE_THREAD:
-		to->thread = string;
+		to->who.thread = string;
 		break;
 	case ROLE_PROCESS:
-		to->process = string;
+		to->who.process = string;
 		break;
 	case ROLE_HOST:
-		to->host = string;
+		to->who.host = string;
 		break;
 	case ROLE_TID:
 		if (number_of(text, number, &v) && v <= INT64_MAX)
-			to->tid = v;
+			to->who.tid = v;
 		break;
 	case ROLE_PID:
 		if (number_of(text, number, &v) && v <= INT32_MAX)
-			to->pid = v;
+			to->who.pid = v;
 		break;
 	case ROLE_STATE:
 		(void)(len && pl_state_parse((const char *)text.p, len, &to->state));

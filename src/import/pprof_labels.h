@@ -9,11 +9,14 @@
 
 #define PL_PPROF_NO_TID UINT64_MAX
 
-struct pl_pprof_labels {
+struct pl_pprof_who {
 	uint64_t thread, process, host; /* strings */
 	uint64_t tid, pid;		/* tid: or PL_PPROF_NO_TID */
+};
+struct pl_pprof_labels {
+	struct pl_pprof_who who;
 	uint8_t state, quality;
-	unsigned count; /* of the program's own labels: */
+	unsigned count; /* of the program's own labels, which are as many of own[]: */
 	struct {
 		uint64_t name, value; /* strings */
 	} own[PL_LABELS_MAX];
