@@ -3,7 +3,7 @@
  * generated from the headers by tools/gen_layout), read from the interpreter's own _Py_DebugOffsets for >= 3.13
  * (debug_offsets.c). All numbers are byte offsets; PL_NONE says that the field does not exist.
  *
- * To add a release <= 3.12 or a new minor: see ARCHITECTURE.md, "a CPython release". */
+ * To add a release <= 3.12 or a new minor: see docs/internals/adding.md. */
 #ifndef PL_LAYOUT_H
 #define PL_LAYOUT_H
 
