@@ -451,8 +451,11 @@ class ControlledSession:
         figures = now.ended.figures
         for profile in found:
             figures = figures if profile is None else _added(figures, profile)
-        seconds = {name: figures[name] for name in ("elapsed", "cpu")}
-        return {**{name: int(figures[name]) for name in figures}, **seconds, "engine": _ENGINE, "folded": 0, "paused": now.paused}
+        return {
+            "engine": _ENGINE, "paused": now.paused, "elapsed": figures["elapsed"], "cpu": figures["cpu"], "folded": 0,
+            "samples": int(figures["samples"]), "ticks": int(figures["ticks"]), "missed": int(figures["missed"]),
+            "unreadable": int(figures["unreadable"]), "threads": int(figures["threads"]),
+        }  # fmt: skip
 
     def snapshot(self) -> Profile:
         """Waits until there is something."""

@@ -9,9 +9,8 @@ import os
 import threading
 from typing import Any, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
 
+from plumb._session import Tree
 from plumb._trees import pack
-
-Tree = Dict[str, Any]
 
 # Sums are kept of 8, 64, 512, ... entries: one for seven entries. A sum is what pack() gives.
 _BITS = 3

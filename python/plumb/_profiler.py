@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import re
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, TypedDict
 
 from plumb import _forks, _gil, _threads
 from plumb._arguments import checked_count, checked_engine, checked_flag, checked_interval, checked_mode
@@ -24,8 +24,42 @@ if TYPE_CHECKING:
 _TOO_LONG = 10.0  # seconds between two samples
 
 _NO_STATUS: Status = {"samples": 0, "ticks": 0, "missed": 0, "unreadable": 0, "folded": 0, "threads": 0, "elapsed": 0.0}
-Record = Dict[str, Any]
-_SORTS = {"self": "self_samples", "total": "total_samples"}
+
+
+class ProfilerStatus(TypedDict):
+    """As Profiler.status() tells it."""
+
+    state: str
+    pid: int
+    engine: Optional[str]
+    mode: str
+    interval: float
+    rate_asked: float
+    rate_delivered: float
+    samples: int
+    missed: int
+    unreadable: int
+    folded: int
+    max_nodes: int
+    threads: Optional[int]
+    elapsed: float
+    cpu: Optional[float]
+
+
+class Record(TypedDict):
+    """A function as Profiler.query() tells it."""
+
+    function: str
+    file: str
+    line: int
+    kind: str
+    self: float  # its share of the samples, by those that end in it
+    self_samples: int
+    total: float  # by those that it is in
+    total_samples: int
+
+
+_SORTS: Dict[str, Callable[[Record], int]] = {"self": lambda one: one["self_samples"], "total": lambda one: one["total_samples"]}
 _WHY_NOT = {
     "idle": "start() was not called",
     "stopped": "it was stopped",
@@ -68,7 +102,7 @@ class Profiler:
         engine: Optional[str] = None,
     ) -> None:
         self._interval = checked_interval(interval, _TOO_LONG)
-        self._options = {
+        self._options: Dict[str, Any] = {
             "mode": checked_mode(mode), "jitter": checked_flag("jitter", jitter), "max_nodes": checked_count("max_nodes", max_nodes),
             "tags": True,
         }  # fmt: skip
@@ -184,7 +218,7 @@ class Profiler:
 
     # ---- what was found ----
 
-    def status(self) -> Status:
+    def status(self) -> ProfilerStatus:
         """What it does, and how well; numbers and words only.
 
         state           "idle", "running", "paused", "stopped" or "forked"
@@ -254,11 +288,11 @@ def records(profile: Profile, fits: Callable[[str], Any], most: int, sort: str, 
     checked_count("max_records", most)
     found = [_record(function) for function in _functions(profile, report)]
     found = [record for record in found if fits("%(function)s %(file)s" % record)]
-    found.sort(key=lambda record: -record[_SORTS[sort]])
+    found.sort(key=_SORTS[sort], reverse=True)
     return found[:most]
 
 
-def table(status: Status, found: List[Record]) -> str:
+def table(status: ProfilerStatus, found: List[Record]) -> str:
     """Records as text."""
     head = "process %d, %s: %s samples in %.1f s, %.0f a second of %.0f asked" % (
         status["pid"], status["state"], format(status["samples"], ","), status["elapsed"],
@@ -281,7 +315,8 @@ def _functions(profile: Profile, report: Report) -> List[Dict[str, Any]]:
 
 
 def _record(function: Dict[str, Any]) -> Record:
-    record = {"function": function["qualname"], "file": function["file"], "line": function["line"], "kind": function["kind"]}
-    for part in ("self", "total"):
-        record.update({part: function[part]["share"], part + "_samples": function[part]["samples"]})
-    return record
+    own, total = function["self"], function["total"]
+    return {
+        "function": function["qualname"], "file": function["file"], "line": function["line"], "kind": function["kind"],
+        "self": own["share"], "self_samples": own["samples"], "total": total["share"], "total_samples": total["samples"],
+    }  # fmt: skip

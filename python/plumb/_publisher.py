@@ -122,7 +122,7 @@ class Publisher(Generic[Counted, Made]):
     def status(self) -> Status:
         with self._lock:
             session = self._session
-            return session.status() if session else dict(self._last_status)
+            return session.status() if session else self._last_status.copy()
 
     def stop(self) -> None:
         self._over()
@@ -134,7 +134,7 @@ class Publisher(Generic[Counted, Made]):
         """This is the child of a fork: neither thread nor session are here, and who knows who had the locks."""
         self._lock, self._ending = threading.RLock(), _Latch()
         self._fetched, self._queue = collections.deque(), collections.deque()  # without a GIL they may be locked, too
-        self._last_status.update(ended=True, forked=True)
+        self._last_status.update({"ended": True, "forked": True})
         self._session = None
         _running.discard(self)
 

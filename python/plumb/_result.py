@@ -10,6 +10,7 @@ from typing import Any, Collection, Dict, List, Optional, Union
 from plumb import _plumb
 from plumb._arguments import checked_count, checked_flag, checked_omit, checked_path
 from plumb._report import Report, checked
+from plumb._session import Tree
 from plumb._written import Path, Written, ends
 
 _RECORDING = "plumb"  # the name of the format
@@ -84,7 +85,7 @@ class Profile(Written):
         stop: Optional[str] = None,
         depth: Optional[int] = None,
         lines: bool = True,
-    ) -> Dict[str, Any]:
+    ) -> Tree:
         """As plumb.profile.process() would have made it; omit, stop and depth as there. lines=False: without source."""
         if not isinstance(stop, (str, type(None))):
             raise TypeError("stop is the end of a file's name, not %r" % (stop,))

@@ -4,12 +4,51 @@ Each can be asked and ended. What else one has is in the parts below, and who us
 """
 from __future__ import annotations
 
-from typing import Any, Collection, Dict, Iterable, Protocol, Tuple, TypeVar
+from typing import Collection, Dict, Iterable, Optional, Protocol, Tuple, TypedDict, TypeVar
 
 from plumb._plumb import Profile
 
-Tree = Dict[str, Any]
-Status = Dict[str, Any]  # numbers and words; `engine` says what samples, `ended` whether it is over
+
+class Place(TypedDict):
+    filename: str
+    name: str
+    line_number: int
+    line: str
+
+
+class Tree(TypedDict):
+    """A function and what it called, as Dask has it."""
+
+    identifier: str
+    description: Place
+    count: int
+    children: Dict[str, Tree]
+
+
+class Status(TypedDict, total=False):
+    """What is known of a session: of each engine some of it. What is counted is counted since its start."""
+
+    engine: Optional[str]  # what samples
+    ended: bool
+    paused: bool
+    forked: bool  # this is a child of the process that is sampled
+    rate: float
+    elapsed: float  # seconds, without pauses
+    cpu: float  # seconds that plumb itself took
+    samples: int
+    ticks: int
+    missed: int
+    unreadable: int
+    queue: int
+    folded: int
+    exact: int
+    stopped: int
+    doubtful: int
+    partial: int
+    threads: int
+    hottest: str
+    hottest_share: float
+
 
 Counted = TypeVar("Counted", covariant=True)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from typing import Any, Collection, Dict, List, MutableMapping, Optional, Union
 
-Tree = Dict[str, Any]
+from plumb._session import Tree
 
 def create() -> Tree: ...
 def identifier(frame: Any) -> str: ...

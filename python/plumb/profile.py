@@ -30,6 +30,7 @@ from plumb._frames import call_stack, info_frame, line_number as _f_lineno, repr
 from plumb._gil import lock
 from plumb._history import History
 from plumb._plot import plot_figure
+from plumb._session import Tree
 from plumb._trees import create, identifier, merge, plot_data, process
 from plumb._watch import watch
 
@@ -50,8 +51,6 @@ __all__ = [
     "repr_frame",
     "watch",
 ]
-
-Tree = Dict[str, Any]
 
 
 def _window(times: Sequence[Any], start: Optional[float], stop: Optional[float]) -> Tuple[int, int]:
@@ -140,7 +139,8 @@ def llprocess(frames: Optional[Sequence[Any]], child: Any, state: Optional[Tree]
     for frame in frames:
         node["count"] += 1
         ident = "%s;<low-level>;%s" % (frame.name, hex(frame.addr - frame.offset))
-        node = node["children"].setdefault(ident, {})
+        new: Any = {}
+        node = node["children"].setdefault(ident, new)
         if not node:
             described = {"filename": "<low-level>", "name": frame.name, "line_number": 0, "line": str(frame)}
             node.update(count=0, description=described, children={}, identifier=ident)

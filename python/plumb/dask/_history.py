@@ -9,9 +9,9 @@ from typing import Any, Deque, Dict, List, Optional, Tuple
 
 from plumb import profile
 from plumb._history import History
+from plumb._session import Tree
 from plumb._trees import create, merge, pack
 
-Tree = Dict[str, Any]
 Samples = Tuple[float, Dict[str, int]]  # end of a cycle, and how many there were in it, by task
 
 

@@ -47,7 +47,10 @@ class OutsideSession:
     def status(self) -> Status:
         known = self._growing.now() if self._growing else None
         figures = self._with(known) if known else self._figures
-        return {"engine": "external", "ended": self._growing is None, "forked": False, "folded": 0, **figures}
+        return {
+            "engine": "external", "ended": self._growing is None, "forked": False, "folded": 0,
+            "samples": int(figures["samples"]), "ticks": int(figures["ticks"]), "cpu": figures["cpu"],
+        }  # fmt: skip
 
     def stop(self) -> None:
         """What is left is the last cycle."""

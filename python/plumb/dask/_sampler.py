@@ -7,12 +7,12 @@ from typing import Callable, Deque, Dict, Tuple
 
 from plumb._plumb import Profile, Session
 from plumb._publisher import Publisher, never
-from plumb._session import Cyclic, Status
+from plumb._session import Cyclic, Status, Tree
 from plumb.dask._history import TaskHistory
 from plumb.dask._outside import OutsideSession
 from plumb.dask._settings import Settings
 from plumb.dask._shared import Shared
-from plumb.dask._trees import Kind, Tree, by_kind
+from plumb.dask._trees import Kind, by_kind
 
 
 class _Sampler:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Dict, Iterable, Optional, Set
+from typing import Any, Dict, Iterable, Optional, Set, Union
 
 from plumb import profile
+from plumb._session import Tree
 from plumb._trees import merge, packed
 from plumb.dask import _loops
 from plumb.dask._asking import answers
 from plumb.dask._settings import Settings
 
-Tree = Dict[str, Any]
 
 
 class SchedulerProfile:
@@ -42,7 +42,7 @@ class SchedulerProfile:
         start: Optional[float] = None,
         stop: Optional[float] = None,
         key: Any = None,
-    ) -> Tree:
+    ) -> Union[Tree, Dict[str, Tree]]:
         """As Scheduler.get_profile(); what a worker that has gone, or hangs, did not answer is left out, and nothing else."""
         if scheduler:
             return profile.get_profile(self._loop, self._loop.recent(), start, stop)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from plumb._plumb import Profile
+from plumb._session import Tree
 from plumb._trees import create, merge
 from plumb._tags import labels_of
 
-Tree = Dict[str, Any]
 Kind = Tuple[str, str]  # worker, and the prefix of the keys of such tasks
 
 # Dask's profiles begin below the innermost frame of its worker. These of its functions prepare what a thread is to do, and hand it
@@ -37,12 +37,11 @@ def _rooted(node: Tree) -> Tree:
 
 
 def _is_worker(node: Tree) -> bool:
-    found: bool = node["description"]["filename"].endswith(_WORKER)
-    return found
+    return node["description"]["filename"].endswith(_WORKER)
 
 
 def _hands_over(node: Tree) -> bool:
-    described: Dict[str, str] = node["description"]
+    described = node["description"]
     return described["name"] == _HANDS_OVER and described["filename"].endswith(_ITS_FILES)
 
 

@@ -7,12 +7,12 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from plumb import profile
+from plumb._session import Status, Tree
 from plumb._trees import as_bytes
 from plumb.dask import _labels, _loops
 from plumb.dask._sampler import Sampled
 from plumb.dask._settings import Settings
 
-Tree = Dict[str, Any]
 
 _CALLBACKS = ("profile", "profile-cycle")  # with which Dask samples
 
@@ -43,7 +43,7 @@ class WorkerProfile:
         while self._undo:
             self._undo.pop()()
 
-    def status(self) -> Dict[str, Any]:
+    def status(self) -> Status:
         return self._sampled.status()
 
     def _stop_dasks_own(self) -> None:

@@ -7,6 +7,8 @@ import hashlib
 from html import escape
 from typing import Any, Dict, List, Tuple
 
+from plumb._profiler import ProfilerStatus, Record
+
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:62em;padding:0 1em;color:#1b1f24;background:#fff}"
     "table{border-collapse:collapse;width:100%}th,td{padding:.15em .8em .15em 0;text-align:left;border-bottom:1px solid #ddd}"
@@ -69,7 +71,7 @@ def _milliseconds(row: Dict[str, Any]) -> Tuple[Any, ...]:
     return tuple(row[name + "_s"] * 1e3 for name in ("mean", "p50", "p90", "p99", "max"))
 
 
-def index(status: Dict[str, Any], functions: List[Dict[str, Any]], times: List[Dict[str, Any]], token: str) -> str:
+def index(status: ProfilerStatus, functions: List[Record], times: List[Dict[str, Any]], token: str) -> str:
     figures = [(one["self"] * 100, one["total"] * 100, one["function"], "%s:%d" % (one["file"], one["line"])) for one in functions]
     requests = [(row["method"], row["route"], row["count"], row["failed"], *_milliseconds(row)) for row in times]
     return _PAGE % {
