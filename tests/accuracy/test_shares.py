@@ -25,7 +25,6 @@ UNKNOWN = 0.02  # the share of samples that may tell no part, beside those betwe
 DOUBTFUL = 0.05  # and of those that may be unproved although there was time left for stops
 STOPS = 0.025  # the share of the time that stops may take: from there on, the machine decides how many are unproved
 RARE = 0.1  # share of the time without a processor, up to which what depends on it can be judged
-RARE_FOR_SLEEPERS = 0.02  # that of a program whose CPU time falls asleep: with more, 3 of 3 trials were off, with less 1 of 9
 MANY = 0.25  # of the periods: where half of them and more were missed, 12 of 26 trials were off (30 programs on two processors)
 BLIND = 4  # trials: a machine that has no processor to give has none for a while
 LONGEST = 8  # times the length of the first trial. Where it is not enough, as a stop takes a millisecond, fewer samples have to do:
@@ -140,10 +139,9 @@ class Measured:
 
     def cpu(self):
         """Of the CPU time. A thread that is ready and waits for a processor looks as one that runs, and the CPU time is told for
-        many samples at once: so both have to be rare. What is left of the waiting may be in any share."""
+        many samples at once: so what a part waited may be in its share or not, whatever is in those of the others."""
         self.undecided_if_somebody_waits()
-        self.undecided_if(self.held_up > RARE_FOR_SLEEPERS)
-        return compare(self.told["cpu"], self.seen, self.worth, other_truth=self.told["ready"])
+        return compare(self.told["cpu"], self.seen, self.worth, longest=self.told["ready"])
 
     @property
     def held_up(self):

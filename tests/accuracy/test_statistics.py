@@ -189,6 +189,15 @@ def test_a_share_between_two_is_right():
     assert shares.at_most("a", 0.02, 0.001, 1000).score == 0 and shares.at_most("a", 0.02, 0.1, 1000).score > 5
 
 
+def test_each_part_may_have_taken_longer_whatever_the_others_did():
+    assert shares.bounds({"a": 1, "b": 3}, {"a": 3, "b": 5}) == {"a": (1 / 6, 3 / 6), "b": (3 / 6, 5 / 6)}
+    assert shares.bounds({"a": 1, "b": 3}, {"a": 1, "b": 3}) == {"a": (1 / 4, 1 / 4), "b": (3 / 4, 3 / 4)}
+    assert shares.bounds({"a": 0}, {"a": 0}) == {"a": (0.0, 0.0)}
+    slow = {"a": 100, "b": 300}, {"a": 300, "b": 500}
+    assert not shares.off(shares.compare(slow[0], {"a": 400, "b": 600}, 1000, longest=slow[1]))
+    assert shares.off(shares.compare(slow[0], {"a": 600, "b": 400}, 1000, longest=slow[1]))
+
+
 def test_what_ran_in_missed_periods_is_left_out():
     """A pause and a boundary of parts within a period count as long as they are; a period with two samples counts twice."""
     timeline = Timeline({"names": ["a", "b", "a"], "times": [1000, 1025, 1030, 1045, 1045, 1060]}, 1000)

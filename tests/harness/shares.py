@@ -41,11 +41,21 @@ def shares(times):
     return {name: time / total if total else 0.0 for name, time in times.items()}
 
 
-def compare(truth, seen, samples, other_truth=None, error=0.0):
-    """Comparisons of every part: truth is {name: time}, seen {name: weight}, samples the number of all samples in it; `error` is
-    known besides that of the samples."""
-    seen, other = shares(seen), shares(other_truth or truth)
-    return [Comparison(name, share, seen.get(name, 0.0), samples, other[name], error) for name, share in sorted(shares(truth).items())]
+def bounds(least, most):
+    """{name: (share, share)} between which that of each part is, where each took at least and at most so long, whatever the others did."""
+    def share(own, others, name):
+        total = own[name] + sum(others[other] for other in others if other != name)
+        return own[name] / total if total else 0.0
+
+    return {name: (share(least, most, name), share(most, least, name)) for name in least}
+
+
+def compare(truth, seen, samples, longest=None, error=0.0):
+    """Comparisons of every part: truth is {name: time}, seen {name: weight}, samples the number of all samples in it. Each part may have
+    taken anything up to its time in `longest`; `error` is known besides that of the samples."""
+    seen = shares(seen)
+    return [Comparison(name, least, seen.get(name, 0.0), samples, most, error)
+            for name, (least, most) in sorted(bounds(truth, longest or truth).items())]
 
 
 def off(comparisons):
