@@ -2,8 +2,10 @@
 /* PTRACE_SEIZE + PTRACE_INTERRUPT + PTRACE_DETACH on one thread. Layer os; must be called from one thread of ours.
  *
  * Waiting: a thread on another CPU stops in about 10 us, less than it takes us to sleep and wake, so a short spin comes
- * first; a thread that needs our own CPU can only stop when we sleep, so the spin is short. A tracer that dies
- * detaches: the kernel resumes the target. */
+ * first; a thread that needs our own CPU can only stop when we sleep, so the spin is short. Who sleeps wakes up to
+ * look, and a thread that waits for a CPU may be waiting for milliseconds: so the longer it has taken, the longer are
+ * the naps, by a share that bounds for how long a thread that has stopped is not noticed. A tracer that dies detaches:
+ * the kernel resumes the target. */
 #include "pause.h"
 
 #include <errno.h>
@@ -19,7 +21,8 @@
 #define SPIN_NS	   25000ull
 #define HELD_NS	   120000ull /* far longer than an interrupt takes to reach another CPU */
 #define RELEASE_NS 1000000ull
-#define NAP_NS	   20000l
+#define NAP_NS	   20000ull
+#define NAP_SHARE  8 /* of the time that it has taken already */
 
 enum look { LOOK_STOPPED, LOOK_NOT_YET, LOOK_GONE };
 
@@ -78,6 +81,15 @@ static enum look look(struct pl_pause *p)
 	return LOOK_STOPPED;
 }
 
+static void nap(uint64_t waited_ns, uint64_t left_ns)
+{
+	uint64_t ns = waited_ns / NAP_SHARE;
+
+	ns = ns < NAP_NS ? NAP_NS : ns;
+	nanosleep(&(struct timespec){.tv_nsec = (long)(ns < left_ns ? ns : left_ns)}, NULL);
+}
+
+/* Up to limit_ns, which is less than a second, from now. */
 static enum look wait_stopped(struct pl_pause *p, uint64_t limit_ns)
 {
 	uint64_t start = pl_clock_monotonic_ns(), now = start;
@@ -86,8 +98,8 @@ static enum look wait_stopped(struct pl_pause *p, uint64_t limit_ns)
 	p->since_ns = start;
 	while ((r = look(p)) == LOOK_NOT_YET && now - start < limit_ns) {
 		p->since_ns = now;
-		if (now - start > SPIN_NS)
-			nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+		if (now - p->asked_ns > SPIN_NS)
+			nap(now - p->asked_ns, start + limit_ns - now);
 		now = pl_clock_monotonic_ns();
 	}
 	return r;
@@ -95,7 +107,7 @@ static enum look wait_stopped(struct pl_pause *p, uint64_t limit_ns)
 
 enum pl_pause_result pl_pause_stop(struct pl_pause *p, pid_t pid, pid_t tid)
 {
-	*p = (struct pl_pause){.pid = pid, .tid = tid};
+	*p = (struct pl_pause){.pid = pid, .tid = tid, .asked_ns = pl_clock_monotonic_ns()};
 	if (ptrace(PTRACE_SEIZE, tid, 0, 0))
 		return errno == ESRCH ? PL_PAUSE_GONE : PL_PAUSE_REFUSED;
 	/* A failure means that it is ending: the event to wait for is then its exit. */

@@ -24,6 +24,7 @@ enum pl_pause_result {
 struct pl_pause {
 	pid_t pid, tid;	   /* an exec gives the thread that does it the number of the process */
 	int signo;	   /* to deliver on release: it arrived together with the stop */
+	uint64_t asked_ns; /* when it was asked to stop */
 	uint64_t since_ns; /* it has stood still since this moment at the earliest */
 	bool stopped;
 	bool exited; /* GONE: the thread ended while we held it; a child of ours is left for its parent to wait for */
