@@ -12,8 +12,10 @@
 #include "native_names.h"
 #include "perf_map.h"
 
-#define VDSO	  "[vdso]"
-#define BEGINNING 1024u /* of an image: its headers, and mostly its build-id behind them */
+#define VDSO	       "[vdso]"
+#define BEGINNING      1024u /* of an image: its headers, and mostly its build-id behind them */
+#define BEGINNINGS_MAX 4096u /* images of which it is read: no program has so many libraries */
+#define MAPPING_WORK   2048u /* a line of /proc/PID/maps is made, and read */
 
 static char jit_path[] = PL_JIT_FILE;
 static const struct pl_mapping jit_map = {.path = jit_path};
@@ -85,7 +87,16 @@ static uint64_t beginning_of(const struct pl_native_place *p, uint32_t i)
 
 bool pl_native_place_holds(const struct pl_native_place *p, uint32_t i)
 {
-	return p->files.data[i].jit || p->files.data[i].beginning == beginning_of(p, i);
+	return !p->files.data[i].begun || p->files.data[i].beginning == beginning_of(p, i);
+}
+
+static void read_beginnings(struct pl_native_place *p)
+{
+	for (uint32_t i = 0; i < p->files.len && i < BEGINNINGS_MAX; i++) {
+		p->files.data[i].begun = p->images.data[i].head != 0;
+		p->files.data[i].beginning = beginning_of(p, i);
+		p->look_work += PL_NATIVE_ASK_WORK;
+	}
 }
 
 /* Of one whose view of files cannot be told what is open to all may be shown, and nothing by way of itself. */
@@ -99,8 +110,9 @@ static struct plumb_error *look(struct pl_native_place *p)
 
 	if (!err && !pl_native_images_of(&p->maps, p))
 		err = &pl_err_no_memory;
-	for (uint32_t i = 0; i < p->files.len && !err; i++)
-		p->files.data[i].beginning = beginning_of(p, i);
+	p->look_work = MAPPING_WORK * p->maps.len;
+	if (!err)
+		read_beginnings(p);
 	return err;
 }
 
@@ -163,8 +175,10 @@ static struct plumb_error *add_pieces(struct pl_native_place *p)
 
 static struct plumb_error *look_at_jit(struct pl_native_place *p, bool search, bool *changed_ret)
 {
-	struct plumb_error *err = pl_jit_code_look(&p->jit, p->live, &p->maps, search, changed_ret, &p->jit_work);
+	uint64_t work;
+	struct plumb_error *err = pl_jit_code_look(&p->jit, p->live, &p->maps, search, changed_ret, &work);
 
+	p->look_work += work;
 	return err ? err : add_pieces(p);
 }
 
@@ -261,6 +275,7 @@ struct plumb_error *pl_native_place_look(struct pl_native_place *p, bool *change
 	bool jit_changed = false;
 
 	*changed_ret = false;
+	p->look_work = now.look_work;
 	if (!err) {
 		const size_t before_files = of_files(p);
 		size_t kept = hand_over(p, &now);

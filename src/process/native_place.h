@@ -25,6 +25,7 @@ struct pl_native_file {
 	bool asked, lines_asked; /* whether there are any */
 	bool greenlets;		 /* it is the library of greenlets */
 	pl_addr data_end;	 /* of the data behind it that is in no file, but its own (.bss) */
+	bool begun;		 /* `beginning` was read: not of more images than programs have */
 	uint64_t beginning;	 /* a hash of what it begins with; 0: that could not be read */
 };
 
@@ -38,7 +39,7 @@ struct pl_native_place {
 	PL_VEC(struct pl_unwind_image) images; /* sorted */
 	PL_VEC(struct pl_native_file) files;   /* of each image */
 	struct pl_jit_code jit;
-	uint64_t jit_work;	       /* of the last look at it */
+	uint64_t look_work;	       /* of the last look at all of it, in units of struct pl_work */
 	struct pl_functions *perf_map; /* of code that is in no image */
 	bool perf_map_asked;
 	struct pl_work work;
@@ -55,6 +56,7 @@ struct plumb_error *pl_native_place_look(struct pl_native_place *p, bool *change
 /** Has a JIT compiler made or dropped code since the last look? */
 bool pl_native_place_has_new_jit(const struct pl_native_place *p);
 
+#define PL_NATIVE_ASK_WORK (PL_WORK_CALL + 1024u) /* units of struct pl_work, of the call below */
 /** Is image @p i still there? A library that was closed may have given its place to another one. */
 bool pl_native_place_holds(const struct pl_native_place *p, uint32_t i);
 

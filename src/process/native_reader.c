@@ -15,7 +15,6 @@
 #define STEPS	     (PL_UNWIND_STEPS / 8) /* for a sample: 5,000 frames, or some ten milliseconds of what makes no sense */
 #define STEP_WORK    16u		   /* of a ration */
 #define COPIED	     8u			   /* bytes, for one unit of it */
-#define MAPPING_WORK 1024u
 #define IMAGES_ASKED 64u /* of a stack, whether they are there: one that goes to and fro between two asks often */
 
 static void note_work(struct pl_native_reader *n, uint64_t units)
@@ -61,7 +60,7 @@ void pl_native_reader_destroy(struct pl_native_reader *n)
 
 uint64_t pl_native_reader_work(const struct pl_native_reader *n)
 {
-	return n->native->place.jit_work + n->native->place.work.spent;
+	return n->native->place.look_work + n->native->place.work.spent;
 }
 
 /* What it may cost now is enough for the stack of a sample, whichever that is. */
@@ -172,7 +171,7 @@ static bool is_in_file(const struct pl_native_place *p, uint32_t image)
 {
 	if (image >= p->images.len)
 		return false;
-	return p->files.data[image].jit || !p->images.data[image].head || p->files.data[image].beginning;
+	return !p->files.data[image].begun || p->files.data[image].beginning;
 }
 
 /* Its place in its file: the name is looked for by whoever takes the samples over. */
@@ -209,7 +208,7 @@ static bool look_again(struct pl_native_reader *n, uint64_t now_ns)
 	bool changed = false;
 	struct plumb_error *err = pl_native_place_look(&n->native->place, &changed);
 
-	note_work(n, MAPPING_WORK * n->native->place.maps.len + n->native->place.jit_work);
+	note_work(n, n->native->place.look_work);
 	plumb_error_destroy(err); /* it is as it was */
 	pl_native_look_ended(&n->look, changed, now_ns);
 	pl_debug(PL_DEBUG_PROCESS, "process %d: other code than what is known; %zu images now, %s",
@@ -243,22 +242,23 @@ static bool runs_jit(const struct pl_native_reader *n, const struct pl_native_st
 }
 
 /* Libraries may have been closed, and others be where they were. The interpreter is not closed. */
-static bool has_other_images(const struct pl_native_reader *n, const struct pl_native_stack *stack)
+static bool has_other_images(struct pl_native_reader *n, const struct pl_native_stack *stack)
 {
 	const struct pl_native_place *p = &n->native->place;
 	uint32_t last = stack->python, asked = 0;
+	bool others = false;
 
-	for (size_t i = 0; i < stack->native.len && asked < IMAGES_ASKED; i++) {
+	for (size_t i = 0; i < stack->native.len && asked < IMAGES_ASKED && !others; i++) {
 		const uint32_t image = stack->native.data[i].image;
 
 		if (image == last || image == stack->python || image >= p->files.len)
 			continue;
-		if (!pl_native_place_holds(p, image))
-			return true;
+		others = !pl_native_place_holds(p, image);
 		last = image;
 		asked++;
 	}
-	return false;
+	note_work(n, asked * PL_NATIVE_ASK_WORK);
+	return others;
 }
 
 static struct plumb_error *make_stack(struct pl_native_reader *n, struct pl_native_stack *stack)

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "aside.h"
@@ -420,6 +421,85 @@ static void native_frames_of_a_process_have_a_ration(void **state)
 	pl_tables_deinit(&tables);
 }
 
+#define IMAGES	     5000u
+#define IMAGE_BYTES  4096u
+#define LOOK_AT_MOST 1024u /* nanoseconds, of one line of what is mapped: it takes more */
+
+/* One file in a row is one image: two of them by turns are as many as there are mappings. */
+static uint8_t *map_images(void)
+{
+	uint8_t *at = mmap(NULL, (size_t)IMAGES * IMAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const int files[2] = {memfd_create("one", MFD_CLOEXEC), memfd_create("other", MFD_CLOEXEC)};
+
+	assert_true(at != MAP_FAILED);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(ftruncate(files[i], IMAGE_BYTES), 0);
+	for (size_t i = 0; i < IMAGES; i++)
+		assert_true(mmap(at + i * IMAGE_BYTES, IMAGE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED,
+				 files[i % 2], 0) != MAP_FAILED);
+	for (int i = 0; i < 2; i++)
+		close(files[i]);
+	return at;
+}
+
+static uint32_t beginnings_of(const struct pl_native_place *p)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < p->files.len; i++)
+		n += p->files.data[i].beginning != 0;
+	return n;
+}
+
+static void what_is_mapped_is_looked_at_within_the_ration(void **state)
+{
+	const struct pl_py py = {.layout.frame_model = PL_FRAME_CURRENT};
+	const struct pl_activity_info blocked = {
+		.sp = (pl_addr)(uintptr_t)__builtin_frame_address(0),
+		.pc = (pl_addr)(uintptr_t)what_is_mapped_is_looked_at_within_the_ration,
+	};
+	const struct pl_stack_reader thread = {0};
+	struct pl_native_reader *n;
+	struct pl_mem_live *live;
+	struct pl_tables tables;
+	struct pl_reader r;
+	uint32_t node;
+
+	(void)state;
+	uint8_t *images = map_images();
+	assert_ok(pl_tables_init(&tables));
+	pl_reader_init(&r, &tables);
+	assert_ok(pl_mem_live_create(getpid(), &live));
+	assert_ok(pl_native_reader_create(getpid(), pl_mem_live_mem(live), &py, &n));
+	struct pl_native_place *p = &n->native->place;
+	assert_true(p->files.len > IMAGES);
+	const uint32_t read = beginnings_of(p);
+	assert_true(read > 0 && read < IMAGES); /* of no more images than programs have */
+	const uint64_t look = (uint64_t)IMAGES * LOOK_AT_MOST + (uint64_t)read * PL_WORK_CALL;
+	assert_true(n->ration.spent >= look); /* the first one, too */
+	assert_true(pl_native_reader_work(n) >= look);
+
+	n->ration = (struct pl_ration){.at_ns = STOPPED_CLOCK};
+	pl_native_reader_take(n, &thread, getpid(), &blocked);
+	const uint64_t copied = n->ration.spent;
+	assert_ok(pl_native_reader_node(n, &r, &thread, &node));
+	assert_true(n->looks > 0 || n->ration.spent >= copied + PL_WORK_CALL); /* it was asked whether they are there */
+
+	const uint32_t looks = n->looks;
+	n->ration.spent = 0;
+	for (size_t i = 0; i < p->files.len; i++) /* another library is where each was */
+		p->files.data[i].beginning ^= p->files.data[i].beginning != 0;
+	pl_native_reader_take(n, &thread, getpid(), &blocked);
+	assert_ok(pl_native_reader_node(n, &r, &thread, &node));
+	assert_true(n->looks == looks + 1 && n->ration.spent >= look);
+	assert_int_equal(beginnings_of(p), read);
+	pl_native_reader_destroy(n);
+	pl_mem_live_destroy(live);
+	pl_reader_deinit(&r);
+	pl_tables_deinit(&tables);
+	munmap(images, (size_t)IMAGES * IMAGE_BYTES);
+}
+
 /* ---- names, read aside ------------------------------------------------------------------------------------------- */
 
 static const struct pl_file_view *own_view(void)
@@ -544,6 +624,7 @@ int main(void)
 		cmocka_unit_test(functions_of_c_are_codes_of_their_own),
 		cmocka_unit_test(what_is_shown_depends_on_where_it_stands),
 		cmocka_unit_test(native_frames_of_a_process_have_a_ration),
+		cmocka_unit_test(what_is_mapped_is_looked_at_within_the_ration),
 		cmocka_unit_test(names_are_read_aside),
 		cmocka_unit_test(names_of_a_process_take_no_more_than_its_part),
 		cmocka_unit_test(who_does_not_answer_is_left_behind),
