@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer process; one thread at a time. See lock_looks.h.
  *
- * Which lock it is, is read while the thread stands still that waits for it. Who holds it, is read after all threads
- * have been sampled: an RLock names its owner; of a Lock the holder is the one thread that stands inside its `with`.
- * What a thread that has not run since holds is known from before; one that runs is read twice, and what both readings
- * find in the same frame counts. Whether the lock is held at all is read last. */
+ * Which lock it is, is read while the thread stands still that waits for it, within a ration. Who holds it, is read
+ * after all threads have been sampled: an RLock names its owner; of a Lock the holder is the one thread that stands
+ * inside its `with`. What a thread that has not run since holds is known from before; one that runs is read twice, and
+ * what both readings find in the same frame counts. Whether the lock is held at all is read last. */
 #include "lock_looks.h"
 
 #include <stdlib.h>
@@ -18,6 +18,7 @@
 #define FRAMES	      8192
 #define LOOK_NS	      2000000
 #define TRIES	      4
+#define SEARCH_WORK   (2u << 20) /* of one for the lock that a thread waits for */
 /* How long types and code are believed to be what they were. */
 #define FRESH_NS PL_NS_PER_S
 
@@ -55,7 +56,8 @@ static bool stay_fresh(struct pl_lock_looks *l, uint64_t now)
 		return true;
 	pl_mem_pages_destroy(l->pages);
 	l->pages = NULL;
-	struct plumb_error *err = pl_mem_pages_create(l->reader->mem, &l->pages);
+	struct plumb_error *err =
+		pl_mem_pages_create(pl_mem_limited_init(&l->limited, l->reader->mem, &l->work), &l->pages);
 	plumb_error_destroy(err);
 	if (err)
 		return false;
@@ -84,20 +86,42 @@ static bool is_known_to_be_none(const struct pl_lock_looks *l, const struct pl_f
 	return !f || pl_map_get(&l->no_lock, f->code, f->instr, &any);
 }
 
-void pl_lock_looks_find(struct pl_lock_looks *l, const pl_frame_vec *frames, pl_addr futex, struct pl_awaits *ret)
+/* A search that ran out may have taken the lock within a Condition for a lock of the program, and have names of types
+ * without their modules: nothing is said, and these are forgotten. The next one at this place would take as much. */
+static void find_in_limits(struct pl_lock_looks *l, const pl_frame_vec *frames, pl_addr futex,
+			   const struct pl_frame *innermost, struct pl_awaits *ret)
 {
-	const struct pl_frame *innermost = innermost_python(frames);
 	struct pl_lock_wait wait;
 
-	*ret = (struct pl_awaits){0};
-	if (!stay_fresh(l, pl_clock_monotonic_ns()) || is_known_to_be_none(l, innermost))
-		return;
 	pl_mem_pages_forget(l->pages);
 	pl_lock_wait_find(&l->values, frames, futex, &wait);
+	if (l->work.ran_out) {
+		pl_values_init(&l->values, pl_mem_pages_mem(l->pages), &l->reader->py, NULL);
+		if (l->work.most == SEARCH_WORK)
+			(void)pl_map_set(&l->no_lock, innermost->code, innermost->instr, 1);
+		return;
+	}
+	l->work.most = UINT64_MAX; /* what a code may do is little to read, and kept: it is read as a whole */
 	if (wait.what == PL_FOR_LOCK)
 		*ret = (struct pl_awaits){.object = wait.object, .kind = wait.kind};
 	else if (wait.what != PL_FOR_UNKNOWN && pl_hold_finder_may(&l->finder, innermost->code) & PL_MAY_RELEASE)
 		(void)pl_map_set(&l->no_lock, innermost->code, innermost->instr, 1); /* without memory: asked again */
+}
+
+void pl_lock_looks_find(struct pl_lock_looks *l, const pl_frame_vec *frames, pl_addr futex, struct pl_awaits *ret)
+{
+	const struct pl_frame *innermost = innermost_python(frames);
+	uint64_t now = pl_clock_monotonic_ns();
+
+	*ret = (struct pl_awaits){0};
+	if (!stay_fresh(l, now) || is_known_to_be_none(l, innermost))
+		return;
+	l->work = pl_ration_begin(&l->searches, now);
+	if (l->work.most > SEARCH_WORK)
+		l->work.most = SEARCH_WORK;
+	if (l->work.most)
+		find_in_limits(l, frames, futex, innermost, ret);
+	pl_ration_end(&l->searches, &l->work);
 }
 
 void pl_lock_looks_begin(struct pl_lock_looks *l)
@@ -361,6 +385,7 @@ void pl_lock_looks_ask(struct pl_lock_looks *l, struct pl_python_process *p, pl_
 
 	if (!l->locks.len || !stay_fresh(l, now))
 		return;
+	l->work = (struct pl_work){.most = UINT64_MAX}; /* time is the limit */
 	l->fn = fn;
 	l->ctx = ctx;
 	l->finder.frames = FRAMES;

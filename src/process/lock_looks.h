@@ -6,7 +6,9 @@
 
 #include "lock_holds.h"
 #include "lock_wait.h"
+#include "mem_limited.h"
 #include "mem_pages.h"
+#include "ration.h"
 
 struct pl_python_process;
 struct pl_reader;
@@ -52,13 +54,17 @@ typedef void pl_looked_fn(void *ctx, const struct pl_thread_sampler *thread);
 /** Of one process; one thread at a time. */
 struct pl_lock_looks {
 	const struct pl_reader *reader;
-	struct pl_mem_pages *pages; /* NULL: none yet; they take memory, so they are given back now and then */
+	struct pl_ration searches; /* for which lock a thread waits for */
+	struct pl_work work;	   /* of what is done now */
+	struct pl_mem_limited limited;
+	struct pl_mem_pages *pages; /* over it; NULL: none yet; they take memory, so they are given back now and then */
 	struct pl_values values;
 	uint64_t fresh_ns; /* when what is known of types and code was forgotten */
 	struct pl_hold_finder finder;
 	pl_lock_hold_vec first, second;
 	pl_frame_vec frames;   /* those that the first has found */
-	struct pl_map no_lock; /* (code, instruction): there Condition.wait waits for what is no lock */
+	struct pl_map no_lock; /* (code, instruction): there Condition.wait waits for what is no lock, or it takes too
+				  much to find it */
 	/* Of this round. */
 	PL_VEC(struct pl_look_at_lock) locks;
 	struct pl_map by_object;
@@ -69,7 +75,8 @@ struct pl_lock_looks {
 struct plumb_error *pl_lock_looks_create(struct pl_reader *r, struct pl_lock_looks **ret) PLUMB_MUST_CHECK;
 void pl_lock_looks_destroy(struct pl_lock_looks *l); /* NULL-safe */
 
-/** The lock that a thread waits for which stands still, with these frames, in the futex at @p futex. */
+/** The lock that a thread waits for which stands still, with these frames, in the futex at @p futex. None also
+ * when the ration for searches is spent: then the next waits are told without. */
 void pl_lock_looks_find(struct pl_lock_looks *l, const pl_frame_vec *frames, pl_addr futex, struct pl_awaits *ret);
 
 /** Forget the locks of the round before. */

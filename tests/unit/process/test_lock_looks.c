@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a look at the locks of a round may cost. Time is the test's: each stack that is read takes a millisecond of it.
+/* What a search for the lock of a wait, and a look at the locks of a round, may cost. Time is the test's: each stack
+ * that is read takes a millisecond of it.
  */
 #include "unit.h"
 
+#include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
+#include "layout.h"
 #include "mem_live.h"
 #include "python_process.h"
 
@@ -13,6 +17,12 @@
 #define LOCKS	     60 /* of which each may be asked */
 #define STALE	     7	/* a node of the round before */
 #define READINGS_MAX 8	/* in the time that a look has, with those of the thread at which it ended */
+
+#define PAGE	     4096
+#define SLOTS	     250 /* with an object each, whose type and its name are elsewhere */
+#define SEARCH_BYTES (2u << 20)
+#define SEARCHES     4000
+#define ALL_BYTES    (300u << 20)
 
 static uint64_t now_ns = MS;
 static unsigned readings, looked_at;
@@ -113,9 +123,122 @@ static void the_holders_of_many_locks_are_looked_at_in_time(void **state)
 	pl_mem_live_destroy(live);
 }
 
+/* A frame of 3.10 and what is in its slots; what is read of it is counted. */
+static struct {
+	_Alignas(PAGE) uint8_t frame[PAGE], code[PAGE], lock[PAGE], lock_type[PAGE];
+	struct {
+		uint8_t object[PAGE], type[PAGE], name[PAGE];
+	} of[SLOTS];
+} made;
+static uint64_t bytes_read;
+static int32_t semaphore;
+
+static struct plumb_error *read_made(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
+{
+	const pl_addr first = (uintptr_t)&made;
+
+	(void)mem;
+	bytes_read += len;
+	if (addr == (uintptr_t)&semaphore && len == sizeof semaphore) {
+		memcpy(dst, &semaphore, len);
+		return NULL;
+	}
+	if (addr < first || addr - first > sizeof made || len > sizeof made - (addr - first))
+		return &pl_err_unreadable;
+	memcpy(dst, (const uint8_t *)&made + (addr - first), len);
+	return NULL;
+}
+
+static void put(uint8_t *at, uint32_t offset, const void *value)
+{
+	const pl_addr word = (uintptr_t)value;
+
+	memcpy(at + offset, &word, sizeof word);
+}
+
+/* @p count slots with objects of types of their own, then one with a lock. */
+static void make_frame(const struct pl_layout *lay, size_t count)
+{
+	memset(made.frame, 0, sizeof made.frame);
+	for (size_t i = 0; i < count; i++) {
+		put(made.frame, lay->frame.localsplus + (uint32_t)i * 8, made.of[i].object);
+		put(made.of[i].object, lay->object.type, made.of[i].type);
+		put(made.of[i].type, lay->type.tp_name, made.of[i].name);
+		strcpy((char *)made.of[i].name, "T");
+	}
+	put(made.frame, lay->frame.localsplus + (uint32_t)count * 8, made.lock);
+	put(made.frame, lay->frame.valuestack, made.frame + lay->frame.localsplus + (count + 1) * 8);
+	put(made.lock, lay->object.type, made.lock_type);
+	put(made.lock, lay->object.size, &semaphore);
+	put(made.lock_type, lay->type.tp_name, made.lock_type + PAGE / 2);
+	strcpy((char *)made.lock_type + PAGE / 2, "_thread.lock");
+}
+
+static pl_addr find_lock(struct pl_lock_looks *looks)
+{
+	static uint32_t instr; /* each is at a place of its own */
+	struct pl_frame frame = {
+		.kind = PL_FRAME_PYTHON, .addr = (uintptr_t)made.frame, .code = (uintptr_t)made.code, .instr = ++instr};
+	const pl_frame_vec frames = {.data = &frame, .len = 1};
+	struct pl_awaits awaits;
+
+	pl_lock_looks_find(looks, &frames, (uintptr_t)&semaphore, &awaits);
+	return awaits.object;
+}
+
+static struct pl_lock_looks *looks_at_made(struct pl_python_process *p)
+{
+	static const struct pl_mem_ops ops = {.read = read_made};
+	static struct pl_mem mem = {.ops = &ops};
+	struct pl_lock_looks *looks;
+
+	p->reader.mem = &mem;
+	p->reader.py.layout = *pl_layout_find(PL_PY_VERSION(3, 10, 0), false);
+	assert_ok(pl_lock_looks_create(&p->reader, &looks));
+	return looks;
+}
+
+static void a_search_among_objects_of_many_types_ends(void **state)
+{
+	static struct pl_python_process p;
+	struct pl_lock_looks *looks = looks_at_made(&p);
+
+	(void)state;
+	make_frame(&p.reader.py.layout, 10);
+	assert_int_equal(find_lock(looks), (uintptr_t)made.lock);
+	make_frame(&p.reader.py.layout, SLOTS);
+	bytes_read = 0;
+	(void)find_lock(looks);
+	assert_in_range(bytes_read, 1, SEARCH_BYTES);
+	pl_lock_looks_destroy(looks);
+}
+
+/* Then waits are told without a lock, until there is a ration again. */
+static void searches_have_a_ration(void **state)
+{
+	static struct pl_python_process p;
+	struct pl_lock_looks *looks = looks_at_made(&p);
+
+	(void)state;
+	make_frame(&p.reader.py.layout, SLOTS);
+	bytes_read = 0;
+	for (size_t i = 0; i < SEARCHES; i++)
+		(void)find_lock(looks);
+	assert_in_range(bytes_read, 1, ALL_BYTES);
+	make_frame(&p.reader.py.layout, 0);
+	for (size_t i = 0; i < SEARCHES && find_lock(looks); i++)
+		continue;
+	assert_int_equal(find_lock(looks), 0);
+	now_ns += PL_NS_PER_S;
+	assert_int_equal(find_lock(looks), (uintptr_t)made.lock);
+	pl_lock_looks_destroy(looks);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_search_among_objects_of_many_types_ends),
+		cmocka_unit_test(searches_have_a_ration),
 		cmocka_unit_test(a_look_at_many_threads_that_run_ends_in_time),
 		cmocka_unit_test(the_holders_of_many_locks_are_looked_at_in_time),
 	};
