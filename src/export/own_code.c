@@ -43,6 +43,15 @@ bool pl_own_code_is_library(const struct plumb_profile *p, const struct pl_funct
 	       (is_installed(pl_text_of(p, f->file)) || pl_own_code_is_launcher(p, f));
 }
 
+bool *pl_own_code_libraries(const struct plumb_profile *p)
+{
+	bool *library = calloc((size_t)p->function_count + 1, sizeof *library);
+
+	for (uint32_t i = 0; library && i < p->function_count; i++)
+		library[i] = pl_own_code_is_library(p, &p->functions[i]);
+	return library;
+}
+
 static double own_share(const pl_tree_rows *rows)
 {
 	double share = 0;
@@ -59,13 +68,11 @@ static double own_share(const pl_tree_rows *rows)
 struct plumb_error *pl_own_code_tree(const struct plumb_profile *p, const struct pl_filter *f, double min_share,
 				     pl_tree_rows *ret)
 {
-	bool *library = calloc((size_t)p->function_count + 1, sizeof *library);
+	bool *library = pl_own_code_libraries(p);
 	struct plumb_error *err;
 
 	if (!library)
 		return &pl_err_no_memory;
-	for (uint32_t i = 0; i < p->function_count; i++)
-		library[i] = pl_own_code_is_library(p, &p->functions[i]);
 	err = pl_view_own_tree(p, f, library, min_share, ret);
 	free(library);
 	if (err || own_share(ret) >= OWN_WORTH_TELLING)

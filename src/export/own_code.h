@@ -7,6 +7,8 @@
 
 /** Whether a function is of a library, and not the program's own. Tasks and tags are the program's. */
 bool pl_own_code_is_library(const struct plumb_profile *p, const struct pl_function *f);
+/** Of each function whether it is of a library. Owner: the caller, free(). NULL: no memory. */
+bool *pl_own_code_libraries(const struct plumb_profile *p);
 /** The script in some bin/ that starts an installed program. */
 bool pl_own_code_is_launcher(const struct plumb_profile *p, const struct pl_function *f);
 /** The tree of the program's own functions (pl_view_own_tree), or, where next to nothing is the program's own (a tool

@@ -11,6 +11,7 @@
 #include "index.h"
 #include "map.h"
 #include "own_code.h"
+#include "stack_ranks.h"
 #include "units.h"
 #include "words.h"
 
@@ -39,21 +40,6 @@ static const char *text_of(const char *word)
 	return word == stream ? "a stream" : "a future";
 }
 
-static uint32_t root_of(const struct plumb_profile *p, uint32_t stack)
-{
-	while (p->stacks[stack].parent)
-		stack = p->stacks[stack].parent;
-	return p->locations[p->stacks[stack].location].function;
-}
-
-static uint32_t place_of(const struct plumb_profile *p, uint32_t stack)
-{
-	for (uint32_t s = stack; s; s = p->stacks[s].parent)
-		if (!pl_own_code_is_library(p, &p->functions[p->locations[p->stacks[s].location].function]))
-			return p->stacks[s].location;
-	return p->stacks[stack].location;
-}
-
 /* Those of threads that are shown; a thread whose tasks wait may well be idle. */
 static bool passes(const struct pl_waits *w, const struct pl_wait *wait)
 {
@@ -68,8 +54,46 @@ static bool passes(const struct pl_waits *w, const struct pl_wait *wait)
 
 struct finder {
 	struct pl_waits *w;
-	struct pl_map sums; /* (root and location, what) -> position */
+	struct pl_map sums;	  /* (root and location, what) -> position */
+	uint32_t *roots, *places; /* of each stack: function and location */
 };
+
+/* In one pass, as a stack comes behind its parent: places are stacks at first, 0 where none is of own code. */
+static void find_places(struct finder *f, const bool *library)
+{
+	const struct plumb_profile *p = f->w->p;
+
+	for (uint32_t i = 1; i < p->stack_count; i++) {
+		const struct pl_stack *s = &p->stacks[i];
+		uint32_t function = p->locations[s->location].function;
+
+		f->roots[i] = s->parent ? f->roots[s->parent] : function;
+		f->places[i] = library[function] ? f->places[s->parent] : i;
+	}
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		f->places[i] = p->stacks[f->places[i] ? f->places[i] : i].location;
+}
+
+static struct plumb_error *finder_init(struct finder *f)
+{
+	const struct plumb_profile *p = f->w->p;
+	bool *library = pl_own_code_libraries(p);
+
+	f->roots = calloc((size_t)p->stack_count + 1, sizeof *f->roots);
+	f->places = calloc((size_t)p->stack_count + 1, sizeof *f->places);
+	bool ok = library && f->roots && f->places;
+	if (ok)
+		find_places(f, library);
+	free(library);
+	return ok ? NULL : &pl_err_no_memory;
+}
+
+static void finder_deinit(struct finder *f)
+{
+	pl_map_deinit(&f->sums);
+	free(f->roots);
+	free(f->places);
+}
 
 static struct plumb_error *add(struct finder *f, struct pl_wait_sum key, uint64_t tasks, uint64_t task_ns)
 {
@@ -90,70 +114,34 @@ static struct plumb_error *add(struct finder *f, struct pl_wait_sum key, uint64_
 static struct plumb_error *add_wait(struct finder *f, const struct pl_wait *wait)
 {
 	const struct plumb_profile *p = f->w->p;
-	struct pl_wait_sum key = {.root = root_of(p, wait->stack), .location = PL_WAIT_ROOT};
+	struct pl_wait_sum key = {.root = f->roots[wait->stack], .location = PL_WAIT_ROOT};
 	struct plumb_error *err = add(f, key, wait->tasks, wait->task_ns);
 
 	f->w->task_ns = pl_sum_u64(f->w->task_ns, wait->task_ns);
-	key.location = place_of(p, wait->stack);
+	key.location = f->places[wait->stack];
 	key.what = word_of(p, wait);
 	return err ? err : add(f, key, wait->tasks, wait->task_ns);
 }
 
-/* What a root computed is in the samples of its stacks. A stack comes behind its parent. */
-static struct plumb_error *add_computed(struct finder *f)
+/* What a root computed is in the samples of its stacks. */
+static void add_computed(struct finder *f)
 {
 	const struct plumb_profile *p = f->w->p;
-	uint32_t *roots = calloc(p->stack_count, sizeof *roots), row;
+	uint32_t row;
 
-	if (!roots)
-		return &pl_err_no_memory;
-	for (uint32_t i = 1; i < p->stack_count; i++)
-		roots[i] =
-			p->stacks[i].parent ? roots[p->stacks[i].parent] : p->locations[p->stacks[i].location].function;
 	for (uint32_t i = 0; i < p->cell_count; i++) {
 		const struct pl_cell *c = &p->cells[i];
-		uint64_t at = (uint64_t)roots[c->stack] << 32 | PL_WAIT_ROOT;
+		uint64_t at = (uint64_t)f->roots[c->stack] << 32 | PL_WAIT_ROOT;
 
 		if (c->stack && c->state & PL_STATE_ON_CPU && pl_view_passes(p, &f->w->filter, c) &&
 		    pl_map_get(&f->sums, at, 0, &row))
 			f->w->sums.data[row].computed_ns += c->weight_ns;
 	}
-	free(roots);
-	return NULL;
 }
 
 static int compare_u64(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
-}
-
-static int compare_texts(const struct plumb_profile *p, uint32_t a, uint32_t b)
-{
-	struct pl_text s = pl_text_of(p, a), t = pl_text_of(p, b);
-	int order = memcmp(s.s, t.s, s.len < t.len ? s.len : t.len);
-
-	return order ? order : compare_u64(s.len, t.len);
-}
-
-/* By what they say: ids depend on who came first. */
-static int compare_functions(const struct plumb_profile *p, uint32_t a, uint32_t b)
-{
-	const struct pl_function *f = &p->functions[a], *g = &p->functions[b];
-	int order = compare_texts(p, f->file, g->file);
-
-	if (!order)
-		order = compare_u64(f->firstline, g->firstline);
-	return order ? order : compare_texts(p, f->qualname, g->qualname);
-}
-
-static int compare_locations(const struct plumb_profile *p, uint32_t a, uint32_t b)
-{
-	const struct pl_location *l = &p->locations[a], *m = &p->locations[b];
-	int order = compare_functions(p, l->function, m->function);
-
-	if (!order)
-		order = (l->line > m->line) - (l->line < m->line);
-	return order ? order : (l->column > m->column) - (l->column < m->column);
 }
 
 static int compare_sums(const void *va, const void *vb, void *ctx)
@@ -163,13 +151,13 @@ static int compare_sums(const void *va, const void *vb, void *ctx)
 	int order = compare_u64(b->root_ns, a->root_ns);
 
 	if (!order)
-		order = compare_functions(p, a->root, b->root);
+		order = pl_order_functions(p, a->root, b->root);
 	if (!order)
 		order = (b->location == PL_WAIT_ROOT) - (a->location == PL_WAIT_ROOT);
 	if (!order)
 		order = compare_u64(b->task_ns, a->task_ns);
 	if (!order && a->location != PL_WAIT_ROOT)
-		order = compare_locations(p, a->location, b->location);
+		order = pl_order_locations(p, a->location, b->location);
 	return order || !a->what || !b->what ? order : strcmp(a->what, b->what);
 }
 
@@ -202,17 +190,19 @@ static struct plumb_error *sort(struct finder *f)
 struct plumb_error *pl_waits_find(const struct plumb_profile *p, const struct pl_filter *filter, struct pl_waits *ret)
 {
 	struct finder f = {.w = ret, .sums = PL_MAP_INIT};
-	struct plumb_error *err = NULL;
 
 	*ret = (struct pl_waits){.p = p, .filter = *filter};
+	if (!p->wait_count)
+		return NULL;
+	struct plumb_error *err = finder_init(&f);
 	for (uint32_t i = 0; i < p->wait_count && !err; i++)
 		if (passes(ret, &p->waits[i]))
 			err = add_wait(&f, &p->waits[i]);
 	if (!err && ret->sums.len)
-		err = add_computed(&f);
+		add_computed(&f);
 	if (!err)
 		err = sort(&f);
-	pl_map_deinit(&f.sums);
+	finder_deinit(&f);
 	return err;
 }
 
@@ -416,43 +406,50 @@ static void write_row(const struct plumb_profile *p, const struct pl_wait *wait,
 	pl_json_object_end(j);
 }
 
-/* Of stacks that are equally deep: up to where they meet. */
-static int compare_stacks(const struct plumb_profile *p, uint32_t a, uint32_t b)
-{
-	int order = compare_u64(p->stacks[a].depth, p->stacks[b].depth);
-
-	for (; !order && a != b; a = p->stacks[a].parent, b = p->stacks[b].parent)
-		order = compare_locations(p, p->stacks[a].location, p->stacks[b].location);
-	return order;
-}
+struct rows {
+	const struct pl_waits *w;
+	struct pl_wait *data; /* room for all */
+	size_t len;
+	uint32_t *ranks; /* of each stack */
+	uint32_t *path;	 /* room for the deepest */
+};
 
 static int compare_rows(const void *va, const void *vb, void *ctx)
 {
-	const struct plumb_profile *p = ctx;
+	const struct rows *r = ctx;
+	const struct plumb_profile *p = r->w->p;
 	const struct pl_wait *a = va, *b = vb;
 	int order = compare_u64(b->task_ns, a->task_ns);
 
 	if (!order)
 		order = compare_u64(p->threads[a->thread].tid, p->threads[b->thread].tid);
 	if (!order)
-		order = compare_stacks(p, a->stack, b->stack);
+		order = compare_u64(r->ranks[a->stack], r->ranks[b->stack]);
 	return order ? order : compare_u64(a->what, b->what);
 }
 
-/* @p rows: room for all of them. @p path: for the deepest. */
-static void write_rows(const struct pl_waits *w, struct pl_wait *rows, uint32_t *path, struct pl_json *j)
+static struct plumb_error *sort_rows(struct rows *r)
 {
-	const struct plumb_profile *p = w->p;
-	size_t count = 0;
+	const struct plumb_profile *p = r->w->p;
 
-	for (uint32_t i = 0; i < p->wait_count; i++)
-		if (passes(w, &p->waits[i]))
-			rows[count++] = p->waits[i];
-	qsort_r(rows, count, sizeof *rows, compare_rows, (void *)(uintptr_t)p);
+	for (uint32_t i = 0; i < p->wait_count; i++) {
+		if (!passes(r->w, &p->waits[i]))
+			continue;
+		r->data[r->len++] = p->waits[i];
+		r->ranks[p->waits[i].stack] = 1;
+	}
+	struct plumb_error *err = pl_stack_ranks(p, r->ranks);
+	if (!err)
+		qsort_r(r->data, r->len, sizeof *r->data, compare_rows, r);
+	return err;
+}
+
+static void write_rows(const struct rows *r, struct pl_json *j)
+{
 	pl_json_key(j, "stacks");
 	pl_json_array(j);
-	for (size_t i = 0; i < count && !ferror(j->out); i++)
-		write_row(p, &rows[i], path, j);
+	for (size_t i = 0; i < r->len && !ferror(j->out); i++)
+		write_row(r->w->p, &r->data[i], r->path, j);
 	pl_json_array_end(j);
 }
 
@@ -466,27 +463,36 @@ static uint32_t deepest(const struct plumb_profile *p)
 	return depth;
 }
 
+static void write_json(const struct rows *r, struct pl_json *j)
+{
+	const struct plumb_profile *p = r->w->p;
+
+	pl_json_key(j, "waits");
+	pl_json_object(j);
+	pl_json_key_u64(j, "looks", p->waited.looks);
+	pl_json_key_u64(j, "task_ns", r->w->task_ns);
+	pl_json_key_u64(j, "covered_ns", p->waited.covered_ns);
+	pl_json_key_u64(j, "lost_ns", p->waited.lost_ns);
+	write_roots(r->w, j);
+	write_rows(r, j);
+	pl_json_object_end(j);
+}
+
 struct plumb_error *pl_waits_json(const struct pl_waits *w, struct pl_json *j)
 {
 	const struct plumb_profile *p = w->p;
+	struct rows r = {.w = w};
 
 	if (!p->waited.looks)
 		return NULL;
-	uint32_t *path = calloc((size_t)deepest(p) + 1, sizeof *path);
-	struct pl_wait *rows = calloc((size_t)p->wait_count + 1, sizeof *rows);
-	if (path && rows) {
-		pl_json_key(j, "waits");
-		pl_json_object(j);
-		pl_json_key_u64(j, "looks", p->waited.looks);
-		pl_json_key_u64(j, "task_ns", w->task_ns);
-		pl_json_key_u64(j, "covered_ns", p->waited.covered_ns);
-		pl_json_key_u64(j, "lost_ns", p->waited.lost_ns);
-		write_roots(w, j);
-		write_rows(w, rows, path, j);
-		pl_json_object_end(j);
-	}
-	bool ok = path && rows;
-	free(path);
-	free(rows);
-	return ok ? NULL : &pl_err_no_memory;
+	r.data = calloc((size_t)p->wait_count + 1, sizeof *r.data);
+	r.ranks = calloc((size_t)p->stack_count + 1, sizeof *r.ranks);
+	r.path = calloc((size_t)deepest(p) + 1, sizeof *r.path);
+	struct plumb_error *err = r.data && r.ranks && r.path ? sort_rows(&r) : &pl_err_no_memory;
+	if (!err)
+		write_json(&r, j);
+	free(r.data);
+	free(r.ranks);
+	free(r.path);
+	return err;
 }

@@ -6,7 +6,9 @@
 #include "build.h"
 #include "counted.h"
 #include "dump_export.h"
+#include "dump_model.h"
 #include "unit.h"
+#include "waits_table.h"
 
 #define ITEMS 1024u
 
@@ -217,6 +219,74 @@ static void a_tree_takes_no_more_memory_for_more_batches(void **state)
 	assert_true(bytes_of_tree(PL_BATCHES) < bytes_of_tree(1) + (64 << 10));
 }
 
+/* A thread of another process that has the same number as all others. */
+static uint32_t build_namesake(struct build *b, uint32_t pid)
+{
+	uint32_t id = build_process(b, pid, 1, "worker");
+	const struct pl_thread t = {.process = b->p->threads[id].process, .tid = 1};
+
+	assert_ok(pl_profile_thread(b->p, &t, &id));
+	return id;
+}
+
+/* In each process a task waits deep down in a library, for one thing. Two chains that differ in the outermost frame. */
+static void build_waits(struct build *b, unsigned items)
+{
+	static const char library[] = "/usr/lib/python3/site-packages/x.py";
+	uint32_t stacks[2];
+
+	for (int i = 0; i < 2; i++) {
+		stacks[i] = build_frame(b, 0, i ? "serve" : "work", library, 1);
+		for (unsigned deep = 1; deep < items; deep++)
+			stacks[i] = build_frame(b, stacks[i], "f", library, 1);
+	}
+	for (unsigned i = 0; i < items; i++) {
+		const struct pl_wait w = {.stack = stacks[i % 2],
+					  .thread = build_namesake(b, 10000 + i),
+					  .what = PL_DUMP_FOR_LOCK,
+					  .tasks = 1,
+					  .task_ns = 1000};
+
+		assert_ok(pl_profile_wait(b->p, &w));
+	}
+	pl_profile_waited(b->p, &(struct pl_waited){.looks = 1});
+}
+
+static void what_tasks_wait_for_deep_down_is_found_once(void **state)
+{
+	struct shape shape = {pl_format_by_name("text"), build_waits};
+
+	counted_linear(write_shape, &shape, ITEMS);
+}
+
+/* Onto a disk that is full: JSON has whole stacks, of which only the first are written. */
+static void write_waits(void *ctx, unsigned items)
+{
+	const struct pl_filter everything = {.idle = PL_IDLE_KEEP};
+	FILE *full = fopen("/dev/full", "w");
+	struct pl_waits waits;
+	struct pl_json j;
+	struct build b;
+
+	assert_non_null(full);
+	build_start(&b);
+	build_waits(&b, items);
+	assert_ok(pl_waits_find(b.p, &everything, &waits));
+	counted_begin();
+	pl_json_init(&j, full, 0);
+	pl_json_object(&j);
+	assert_ok(pl_waits_json(&waits, &j));
+	counted_end();
+	pl_waits_deinit(&waits);
+	build_end(&b);
+	fclose(full);
+}
+
+static void deep_stacks_of_waits_are_compared_once(void **state)
+{
+	counted_linear(write_waits, NULL, ITEMS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +296,8 @@ int main(void)
 		cmocka_unit_test(a_name_is_searched_once),
 		cmocka_unit_test(the_tag_of_a_deep_stack_is_found_once),
 		cmocka_unit_test(who_held_the_gil_deep_down_is_found_once),
+		cmocka_unit_test(what_tasks_wait_for_deep_down_is_found_once),
+		cmocka_unit_test(deep_stacks_of_waits_are_compared_once),
 		cmocka_unit_test(a_tree_takes_no_more_memory_for_more_batches),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
