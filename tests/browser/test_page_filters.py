@@ -113,11 +113,11 @@ def same_cards(shown, report):
     assert onscreen.count(shown["Samples that pass the filters"]) == samples
     for member, name in (("missed", "Missed"), ("unreadable", "Unreadable"), ("queue", "Dropped")):
         assert onscreen.count(shown.get(name, "0")) == report["losses"][member], name
-    if "GIL held by somebody, of the time" in shown and len(report["processes"]) == 1:
+    if "time in which any thread held the GIL" in shown and len(report["processes"]) == 1:
         held = report["states"]["has_gil"]
         at_once = report["samples"]["weight_ns"] / report["taken_ns"] if report["taken_ns"] else samples / report["ticks"]
         share, half_width = min(1, held["share"] * at_once), held["half_width"] * at_once
-        assert onscreen.says_interval(shown["GIL held by somebody, of the time"], share, half_width)
+        assert onscreen.says_interval(shown["time in which any thread held the GIL"], share, half_width)
 
 
 @pytest.mark.parametrize("program", ["threads", "random_recording"])

@@ -6,7 +6,7 @@ from harness import calltables, onscreen
 
 MIXED = {
     "Focus on the function": calltables.focused,
-    "Hide: count it for its callers": calltables.hidden,
+    "Hide it: its time goes to its callers": calltables.hidden,
     "Drop samples with it": calltables.dropped,
     "Collapse what it calls": calltables.cut_below,
     "Hide all of its module": calltables.module_hidden,
@@ -69,7 +69,7 @@ def test_each_step_can_be_taken_back_by_its_crumb(mixed, opened):
     before = begin(page)
     stacks = calltables.stacks_of(mixed.report())
     compared = named(mixed.report(), "compared")
-    page.menu("main", "Hide: count it for its callers")
+    page.menu("main", "Hide it: its time goes to its callers")
     page.menu("compared", "Focus on the function")
     crumbs = page.page.get_by_role("navigation", name="What was done to the call tree")
     assert crumbs.get_by_role("listitem").count() == 2

@@ -202,6 +202,54 @@ test("what threads do is told apart in grey, in both themes", () => {
 	}
 });
 
+/** Of linear light, for who lacks one kind of cones: Machado, Oliveira and Fernandes 2009, severity 1. */
+const EYES: Readonly<Record<string, readonly (readonly number[])[]>> = {
+	protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+	deuteranopia: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+	tritanopia: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+};
+
+function product(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
+	return matrix.map((row) => row.reduce((sum, factor, i) => sum + factor * vector[i], 0));
+}
+
+const TO_XYZ = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]];
+const WHITE = [0.9505, 1, 1.089];
+
+/** CIE L*a*b* of a colour as those eyes see it. */
+function seenBy(eyes: readonly (readonly number[])[], colour: string): number[] {
+	const linear = [1, 3, 5].map((at) => {
+		const part = parseInt(colour.slice(at, at + 2), 16) / 255;
+		return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+	});
+	const seen = product(eyes, linear).map((part) => Math.min(1, Math.max(0, part)));
+	const [x, y, z] = product(TO_XYZ, seen).map((part, i) => {
+		const share = part / WHITE[i];
+		return share > 216 / 24389 ? Math.cbrt(share) : (24389 / 27 * share + 16) / 116;
+	});
+	return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+/** The smallest difference (CIE 1976) between two of them. */
+function nearest(eyes: readonly (readonly number[])[], colours: readonly string[]): number {
+	const seen = colours.map((colour) => seenBy(eyes, colour));
+	const apart = (one: number[], other: number[]): number => Math.hypot(...one.map((part, k) => part - other[k]));
+	return Math.min(...seen.flatMap((one, i) => seen.slice(i + 1).map((other) => apart(one, other))));
+}
+
+/* A difference of 2.3 can just be seen side by side; these are told apart across the page. */
+test("kinds of code, and what threads do, are told apart without one kind of cones, in both themes", () => {
+	const kinds = ["OTHER", "APPLICATION", "LIBRARY", "STANDARD", "NATIVE", "KERNEL"];
+	for (const [name, eyes] of Object.entries(EYES)) {
+		for (const dark of [false, true]) {
+			const ofKinds = nearest(eyes, kinds.map((kind) => fillOfKind(fillsByCategory.get(kind), dark)));
+			const ofStates = nearest(eyes, fillsOfStates(dark));
+			assert.ok(ofKinds >= 10, `kinds ${ofKinds} ${name} dark ${dark}`);
+			assert.ok(ofStates >= 15, `states ${ofStates} ${name} dark ${dark}`);
+		}
+	}
+});
+
 test("a fill that is no colour is grey", () => {
 	assert.equal(paintsOfKinds([{ fill: "url(evil)" }], false)[0].fill, "#e8e8e8");
 });

@@ -4,6 +4,7 @@ import { test } from "node:test";
 
 import type { DiffFigure, DiffReport, DiffRow, Verdict } from "../src/data/profile";
 import { diffTree, weightsAfter, weightsGone, weightsOfBoth } from "../src/model/diff";
+import { tookText } from "../src/views/diffText";
 import { changesOf, orderOfChanges, pointsText, qText, relativeText } from "../src/views/changeText";
 
 function figure(before: number, after: number, verdict: Verdict = "same"): DiffFigure {
@@ -40,6 +41,8 @@ function reportOf(list: DiffRow[]): DiffReport {
 		moved: 0,
 		before: side,
 		after: side,
+		all: null,
+		per: null,
 		changes: { self: 0, total: 0 },
 		rows: "paths",
 		list,
@@ -108,4 +111,18 @@ test("figures are written as plumb diff writes them", () => {
 	assert.equal(relativeText(figure(0, 0.3)), "");
 	assert.equal(qText(0.00001), "< 0.0001");
 	assert.equal(qText(0.25), "0.25");
+});
+
+test("what all of it took is told with its interval, by run or unit of work, or not at all", () => {
+	const report = reportOf([]);
+	const all = { before_ns: 2e9, after_ns: 3e9, relative: 0.5, relative_half_width: 0.0312 };
+	assert.equal(tookText(report), "");
+	assert.equal(tookText({ ...report, all }), "All threads took 2.0 s → 3.0 s, +50.0 ±3.2 %.");
+	const alone = { ...all, relative_half_width: null };
+	assert.equal(tookText({ ...report, all: alone }), "All threads took 2.0 s → 3.0 s, +50.0 %.");
+	const runs = { ...report.before, runs: 3 };
+	assert.equal(tookText({ ...report, all: alone, after: runs }), "All threads took 2.0 s → 3.0 s a run, +50.0 %.");
+	const per = { unit: "request", before: 10, after: 20 };
+	const none = { ...all, relative: null };
+	assert.equal(tookText({ ...report, all: none, per }), "All threads took 2.0 s → 3.0 s per request.");
 });

@@ -157,7 +157,7 @@ test("the filters as a command, in words that a shell leaves alone", () => {
 	);
 });
 
-test("well-known functions of the standard library are explained, those of the same name are not", () => {
+test("well-known functions of the standard library and markers are explained, those of the same name are not", () => {
 	const library = 3;
 	const { profile } = shownOf({
 		functions: [
@@ -166,14 +166,16 @@ test("well-known functions of the standard library are explained, those of the s
 			{ name: "sleep", qualname: "Condition.wait", module: "threading", category: library },
 			{ name: "get", qualname: "Queue.get", module: "queue", category: 1 },
 			{ name: "findall", module: "re", category: library },
+			{ name: "<moving>", origin: 4 },
+			{ name: "<GC>", origin: 0 },
 		],
-		samples: [{ stack: "_compile" }, { stack: "wait" }, { stack: "sleep" }, { stack: "get" }, { stack: "findall" }],
+		samples: ["_compile", "wait", "sleep", "get", "findall", "<moving>", "<GC>"].map((stack) => ({ stack })),
 	});
 	const explained = new Set<string>();
 	for (let fn = 0; fn < profile.functions.rows; fn++) {
 		if (idiomOf(profile, fn) !== null) explained.add(profile.strings[profile.functions.name[fn]!]!);
 	}
-	assert.deepEqual([...explained].sort(), ["_compile", "sleep", "wait"]);
+	assert.deepEqual([...explained].sort(), ["<moving>", "_compile", "sleep", "wait"]);
 });
 
 test("a place is opened in an editor by a link that holds nothing but the path", () => {

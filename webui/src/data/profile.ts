@@ -350,6 +350,15 @@ export interface DiffReport {
 	readonly moved: number;
 	readonly before: DiffSide;
 	readonly after: DiffSide;
+	/** What a run took on either side, as time of all threads; null if that is not known. */
+	readonly all: {
+		readonly before_ns: number;
+		readonly after_ns: number;
+		readonly relative: number | null;
+		readonly relative_half_width: number | null;
+	} | null;
+	/** The unit of work by which times are divided, if any. */
+	readonly per: { readonly unit: string; readonly before: number; readonly after: number } | null;
 	readonly changes: { readonly self: number; readonly total: number };
 	readonly rows: "functions" | "lines" | "paths";
 	readonly list: readonly DiffRow[];

@@ -34,9 +34,17 @@ function columnsOf({ change, before, after }: Words): readonly Column[] {
 		{ text: change, hint: "What is called a change is not likely to be chance", class: "" },
 		{ text: before, hint: `Share ${before.toLowerCase()}`, class: "number" },
 		{ text: after, hint: `Share ${after.toLowerCase()}`, class: "number" },
-		{ text: "Points", hint: "Difference of the shares, with its 95 % interval", class: "number" },
+		{
+			text: "By",
+			hint: `Share ${after.toLowerCase()} less that ${before.toLowerCase()}, in points, with its 95 % interval`,
+			class: "number",
+		},
 		{ text: "Relative", hint: `By how much of the share ${before.toLowerCase()}`, class: "number wide-only" },
-		{ text: "q", hint: "False discovery rate at which it would be believed", class: "number wide-only" },
+		{
+			text: "By chance",
+			hint: "Of all rows that differ as surely, this part is expected to be chance (q, false discovery rate)",
+			class: "number wide-only",
+		},
 		{ text: "Function", hint: "", class: "" },
 	];
 }

@@ -9,6 +9,7 @@ import { count, percent } from "../model/numbers";
 import { changesOf, verdictText } from "./changeText";
 import { ChangesTable, type Words } from "./ChangesTable";
 import { DiffFlame } from "./DiffFlame";
+import { tookText } from "./diffText";
 import type { Page } from "./page";
 import { Switch } from "./Switch";
 
@@ -20,6 +21,11 @@ const WORDS: Words = {
 	label: "Changes of functions",
 };
 
+const WIDTHS = [
+	["after", "Widths of after"],
+	["both", "Widths of both", "Half of a width is the share before, half that after: what is gone has its place, too"],
+] as const;
+
 function foundText(report: DiffReport, figure: "self" | "total"): string {
 	const changes = changesOf(report.list, figure);
 	const rate = percent(report.false_discovery_rate[figure]);
@@ -30,6 +36,7 @@ function foundText(report: DiffReport, figure: "self" | "total"): string {
 
 function Bar({ page, report }: { page: Page; report: DiffReport }): JSX.Element {
 	const { diffFigure, diffWidth } = page.state;
+	const took = tookText(report);
 	return (
 		<div class="diff-bar">
 			<Switch
@@ -40,10 +47,11 @@ function Bar({ page, report }: { page: Page; report: DiffReport }): JSX.Element 
 			/>
 			<Switch
 				label="Width of boxes"
-				choices={[["after", "Wide as after"], ["both", "Wide as the mean of both"]]}
+				choices={WIDTHS}
 				value={diffWidth}
 				onChoose={(width) => page.change({ diffWidth: width })}
 			/>
+			{took !== "" && <p><b>{took}</b></p>}
 			<p>{foundText(report, diffFigure)}</p>
 			<ul class="diff-legend">
 				<li><span class="diff-sample less" />− less</li>

@@ -64,7 +64,7 @@ function doingRows({ samples, states: figures, gilHeld }: Statistics): Row[] {
 		return { name, value: sharePm(share, halfWidth), share };
 	});
 	const { share, halfWidth } = gilHeld ?? figures.hasGil;
-	const name = gilHeld ? "GIL held by somebody, of the time" : "holding the GIL";
+	const name = gilHeld ? "time in which any thread held the GIL" : "holding the GIL";
 	return [...rows, { name, value: sharePm(share, halfWidth), share }];
 }
 

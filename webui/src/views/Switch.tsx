@@ -5,7 +5,8 @@ import type { JSX } from "preact";
 
 interface Props<T extends string> {
 	label: string;
-	choices: readonly (readonly [T, string])[];
+	/** What is chosen, its text, and where that is short what it means. */
+	choices: readonly (readonly [T, string, string?])[];
 	value: T;
 	onChoose: (value: T) => void;
 }
@@ -13,8 +14,14 @@ interface Props<T extends string> {
 export function Switch<T extends string>({ label, choices, value, onChoose }: Props<T>): JSX.Element {
 	return (
 		<div class="switch" role="group" aria-label={label}>
-			{choices.map(([choice, text]) => (
-				<button key={choice} type="button" aria-pressed={choice === value} onClick={() => onChoose(choice)}>
+			{choices.map(([choice, text, hint]) => (
+				<button
+					key={choice}
+					type="button"
+					title={hint}
+					aria-pressed={choice === value}
+					onClick={() => onChoose(choice)}
+				>
 					{text}
 				</button>
 			))}

@@ -78,7 +78,7 @@ export function ThreadFilter({ page }: { page: Page }): JSX.Element {
 					) : null}
 					<PickList
 						title={idle > 0 ? `Threads (${idle} did nothing all along)` : "Threads"}
-						all={state.filter.idle === "hide" && idle > 0 ? "All but the idle ones" : "All threads"}
+						all={state.filter.idle === "hide" && idle > 0 ? "All that did something" : "All threads"}
 						picks={threadPicks(profile)}
 						chosen={threads ?? []}
 						onChoose={(ids) => choose("threads", ids)}

@@ -78,7 +78,7 @@ export const actions: readonly Action[] = [
 		},
 	},
 	{
-		name: "Hide: count it for its callers",
+		name: "Hide it: its time goes to its callers",
 		key: "m",
 		apart: true,
 		possible: always,
@@ -104,7 +104,7 @@ export const actions: readonly Action[] = [
 		act: (page, fn) => transformed(page, { type: "collapse-module", module: moduleOf(page, fn) }),
 	},
 	{
-		name: "Collapse its kind of code",
+		name: "Collapse all of its colour (kind of code)",
 		key: "C",
 		possible: isFunction,
 		act: (page, fn) =>

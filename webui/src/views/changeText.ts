@@ -15,18 +15,28 @@ function signed(value: number, decimals: number): string {
 	return `${value < 0 ? "−" : "+"}${text}`;
 }
 
-/** Percent points with their 95 % interval; its half is rounded up, never to look more certain than it is. */
+/** Half of an interval, rounded up, never to look more certain than it is. */
+function within(half: number, decimals: number): string {
+	const unit = 10 ** decimals;
+	return `±${(Math.ceil(half * unit - 1e-9) / unit).toFixed(decimals)}`;
+}
+
+/** Percent points with their 95 % interval. */
 export function pointsText(figure: DiffFigure): string {
 	const half = figure.half_width * 100;
 	const decimals = half < 0.095 ? 2 : 1;
-	const unit = 10 ** decimals;
-	return `${signed(figure.change * 100, decimals)} ±${(Math.ceil(half * unit - 1e-9) / unit).toFixed(decimals)}`;
+	return `${signed(figure.change * 100, decimals)} ${within(half, decimals)}`;
+}
+
+/** With the half of its 95 % interval, if that is known. */
+export function signedPercent(share: number, half: number | null = null): string {
+	const percent = share * 100;
+	const decimals = Math.abs(percent) < 99.95 ? 1 : 0;
+	return `${signed(percent, decimals)}${half === null ? "" : ` ${within(half * 100, decimals)}`} %`;
 }
 
 export function relativeText(figure: DiffFigure): string {
-	if (figure.relative === null) return "";
-	const percent = figure.relative * 100;
-	return `${signed(percent, Math.abs(percent) < 99.95 ? 1 : 0)} %`;
+	return figure.relative === null ? "" : signedPercent(figure.relative);
 }
 
 /** How likely such a difference is by chance, with all rows taken into account. */

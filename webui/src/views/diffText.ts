@@ -6,8 +6,8 @@ import type { FlameTree } from "../canvas/tree";
 import type { DiffFigure, DiffReport } from "../data/profile";
 import type { DiffTree } from "../model/diff";
 import { cut, display } from "../model/names";
-import { count, percent } from "../model/numbers";
-import { pointsText, qText, relativeText } from "./changeText";
+import { count, percent, time } from "../model/numbers";
+import { pointsText, qText, relativeText, signedPercent } from "./changeText";
 import type { TipText } from "./Tip";
 
 const NAME_LENGTH = 400;
@@ -33,12 +33,22 @@ function verdictSaid(figure: DiffFigure): string {
 	return words[figure.verdict];
 }
 
+/** What all of it took, which no share tells; empty if that is not known. */
+export function tookText({ all, per, before, after }: DiffReport): string {
+	if (!all) return "";
+	const [was, is] = [all.before_ns, all.after_ns].map(time);
+	const runs = before.runs > 1 || after.runs > 1 ? " a run" : "";
+	const half = all.relative_half_width;
+	const by = all.relative === null ? "" : `, ${signedPercent(all.relative, half)}`;
+	return `All threads took ${was} → ${is}${per ? ` per ${per.unit}` : runs}${by}.`;
+}
+
 function figuresOf(label: string, figure: DiffFigure): readonly (readonly [string, string])[] {
 	const relative = relativeText(figure);
 	return [
 		[label, `${percent(figure.before)} → ${percent(figure.after)}`],
-		["points", `${pointsText(figure)}${relative === "" ? "" : ` (${relative})`}`],
-		["verdict", `${verdictSaid(figure)}, q ${qText(figure.q)}`],
+		["by", `${pointsText(figure)}${relative === "" ? "" : ` (${relative})`}`],
+		["verdict", `${verdictSaid(figure)}; by chance: ${qText(figure.q)}`],
 	];
 }
 

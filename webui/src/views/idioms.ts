@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What it means when much time is in some well-known functions of the standard library, and what to do then. */
 
-import type { Profile } from "../data/profile";
+import { Origin, type Profile } from "../data/profile";
 
 interface Idiom {
 	readonly module: string;
@@ -105,12 +105,25 @@ const idioms: readonly Idiom[] = [
 	},
 ];
 
+/** Frames that are no functions. */
+const markers: ReadonlyMap<string, string> = new Map([
+	[
+		"<moving>",
+		"No function: the stack changed while it was read. What stands above is proved, what was called below is not " +
+			"known.",
+	],
+	["<GC>", "No function: the garbage collector was at work."],
+	["<no Python frame>", "No function: the thread ran no Python at that moment."],
+	["<folded>", "No function: there were too many different stacks, and the inner part of this one was left out."],
+]);
+
 function lastPart(qualname: string): string {
 	return qualname.slice(qualname.lastIndexOf(".") + 1);
 }
 
 /** Null: it is none of these. */
 export function idiomOf({ functions, strings, meta }: Profile, fn: number): string | null {
+	if (functions.origin[fn] === Origin.marker) return markers.get(strings[functions.name[fn]!]!) ?? null;
 	if (fn >= functions.count || meta.categories[functions.category[fn]!]?.name !== "Standard library") return null;
 	const module = strings[functions.module[fn]!];
 	const name = strings[functions.qualname[fn]!] || strings[functions.name[fn]!];
