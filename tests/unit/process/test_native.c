@@ -382,43 +382,60 @@ static void what_is_shown_depends_on_where_it_stands(void **state)
 
 #define STOPPED_CLOCK UINT64_MAX /* as the moment of the last ration: no time passes */
 
+/* This one, as one whose native frames are read. */
+struct own_process {
+	struct pl_py py;
+	struct pl_native_reader *n;
+	struct pl_mem_live *live;
+	struct pl_tables tables;
+	struct pl_reader r;
+};
+
+static struct pl_native_reader *open_own_process(struct own_process *own)
+{
+	own->py = (struct pl_py){.layout.frame_model = PL_FRAME_CURRENT};
+	assert_ok(pl_tables_init(&own->tables));
+	pl_reader_init(&own->r, &own->tables);
+	assert_ok(pl_mem_live_create(getpid(), &own->live));
+	assert_ok(pl_native_reader_create(getpid(), pl_mem_live_mem(own->live), &own->py, &own->n));
+	return own->n;
+}
+
+static void close_own_process(struct own_process *own)
+{
+	pl_native_reader_destroy(own->n);
+	pl_mem_live_destroy(own->live);
+	pl_reader_deinit(&own->r);
+	pl_tables_deinit(&own->tables);
+}
+
 static void native_frames_of_a_process_have_a_ration(void **state)
 {
-	const struct pl_py py = {.layout.frame_model = PL_FRAME_CURRENT};
 	const struct pl_activity_info blocked = {
 		.sp = (pl_addr)(uintptr_t)__builtin_frame_address(0),
 		.pc = (pl_addr)(uintptr_t)native_frames_of_a_process_have_a_ration,
 	};
 	const struct pl_stack_reader thread = {0};
-	struct pl_native_reader *n;
-	struct pl_mem_live *live;
-	struct pl_tables tables;
-	struct pl_reader r;
+	struct own_process own;
 	uint32_t node;
 
 	(void)state;
-	assert_ok(pl_tables_init(&tables));
-	pl_reader_init(&r, &tables);
-	assert_ok(pl_mem_live_create(getpid(), &live));
-	assert_ok(pl_native_reader_create(getpid(), pl_mem_live_mem(live), &py, &n));
+	struct pl_native_reader *n = open_own_process(&own);
 	n->ration.at_ns = STOPPED_CLOCK;
 	pl_native_reader_take(n, &thread, getpid(), &blocked);
 	assert_true(n->taken.taken);
 	const uint64_t copied = n->ration.spent;
-	assert_ok(pl_native_reader_node(n, &r, &thread, &node));
+	assert_ok(pl_native_reader_node(n, &own.r, &thread, &node));
 	assert_true(node != 0 && copied > 0 && n->ration.spent > copied);
 	n->ration.spent = PL_RATION_MOST;
 	pl_native_reader_take(n, &thread, getpid(), &blocked);
 	assert_false(n->taken.taken);
-	assert_ok(pl_native_reader_node(n, &r, &thread, &node));
+	assert_ok(pl_native_reader_node(n, &own.r, &thread, &node));
 	assert_true(node == 0 && n->ration.spent == PL_RATION_MOST);
 	n->ration.at_ns = 1; /* long ago */
 	pl_native_reader_take(n, &thread, getpid(), &blocked);
 	assert_true(n->taken.taken);
-	pl_native_reader_destroy(n);
-	pl_mem_live_destroy(live);
-	pl_reader_deinit(&r);
-	pl_tables_deinit(&tables);
+	close_own_process(&own);
 }
 
 #define IMAGES	     5000u
@@ -453,24 +470,17 @@ static uint32_t beginnings_of(const struct pl_native_place *p)
 
 static void what_is_mapped_is_looked_at_within_the_ration(void **state)
 {
-	const struct pl_py py = {.layout.frame_model = PL_FRAME_CURRENT};
 	const struct pl_activity_info blocked = {
 		.sp = (pl_addr)(uintptr_t)__builtin_frame_address(0),
 		.pc = (pl_addr)(uintptr_t)what_is_mapped_is_looked_at_within_the_ration,
 	};
 	const struct pl_stack_reader thread = {0};
-	struct pl_native_reader *n;
-	struct pl_mem_live *live;
-	struct pl_tables tables;
-	struct pl_reader r;
+	struct own_process own;
 	uint32_t node;
 
 	(void)state;
 	uint8_t *images = map_images();
-	assert_ok(pl_tables_init(&tables));
-	pl_reader_init(&r, &tables);
-	assert_ok(pl_mem_live_create(getpid(), &live));
-	assert_ok(pl_native_reader_create(getpid(), pl_mem_live_mem(live), &py, &n));
+	struct pl_native_reader *n = open_own_process(&own);
 	struct pl_native_place *p = &n->native->place;
 	assert_true(p->files.len > IMAGES);
 	const uint32_t read = beginnings_of(p);
@@ -482,7 +492,7 @@ static void what_is_mapped_is_looked_at_within_the_ration(void **state)
 	n->ration = (struct pl_ration){.at_ns = STOPPED_CLOCK};
 	pl_native_reader_take(n, &thread, getpid(), &blocked);
 	const uint64_t copied = n->ration.spent;
-	assert_ok(pl_native_reader_node(n, &r, &thread, &node));
+	assert_ok(pl_native_reader_node(n, &own.r, &thread, &node));
 	assert_true(n->looks > 0 || n->ration.spent >= copied + PL_WORK_CALL); /* it was asked whether they are there */
 
 	const uint32_t looks = n->looks;
@@ -490,13 +500,10 @@ static void what_is_mapped_is_looked_at_within_the_ration(void **state)
 	for (size_t i = 0; i < p->files.len; i++) /* another library is where each was */
 		p->files.data[i].beginning ^= p->files.data[i].beginning != 0;
 	pl_native_reader_take(n, &thread, getpid(), &blocked);
-	assert_ok(pl_native_reader_node(n, &r, &thread, &node));
+	assert_ok(pl_native_reader_node(n, &own.r, &thread, &node));
 	assert_true(n->looks == looks + 1 && n->ration.spent >= look);
 	assert_int_equal(beginnings_of(p), read);
-	pl_native_reader_destroy(n);
-	pl_mem_live_destroy(live);
-	pl_reader_deinit(&r);
-	pl_tables_deinit(&tables);
+	close_own_process(&own);
 	munmap(images, (size_t)IMAGES * IMAGE_BYTES);
 }
 
