@@ -77,10 +77,21 @@ def render_page(tables):
             [(camel(row[0]), row[1]) for row in doings],
         )
         + rows(
-            "The bit of the state that each is (0: it was waiting), its word on the command line, and how it is told.",
+            "What of the state each is (as hasState takes it), its word on the command line, and how it is told.",
             "doings",
             ["bit", "state", "word", "text"],
             [[row[1], row[2], quoted(row[3]), quoted(row[4])] for row in doings],
+        )
+        + constant(
+            "For what a thread waited.",
+            "Reason",
+            [(camel(row[0]), row[1]) for row in tables["REASON"]],
+        )
+        + rows(
+            "How they are told, by number.",
+            "reasons",
+            ["word", "text"],
+            [[quoted(row[2]), quoted(row[3])] for row in tables["REASON"]],
         )
         + rows(
             "What is shown of a state, in the order of columns: the first by rank that has its bit (0: any).",
@@ -135,6 +146,11 @@ def table_states(tables):
     return table(["member", "word", "bit", "what is true of the thread"], body)
 
 
+def table_reasons(tables):
+    body = [[code(row[2]), row[1], row[3], row[4]] for row in tables["REASON"]]
+    return table(["word", "number", "in reports", "it waited for"], body)
+
+
 def table_qualities(tables):
     body = [[code(row[1]), str(number), row[2]] for number, row in enumerate(tables["QUALITY"])]
     return table(["member", "number", "the stack"], body)
@@ -164,6 +180,7 @@ def table_awaited(tables):
 
 DOCUMENTED = {
     "states": table_states,
+    "reasons": table_reasons,
     "qualities": table_qualities,
     "losses": table_losses,
     "kinds": table_kinds,

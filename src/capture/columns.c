@@ -10,7 +10,7 @@
 #include <math.h>
 
 #define MIN_TIME_SHIFT 10	  /* 1 us: finer than the instant of a sample is known */
-#define COLUMN_MAX     (7u << 20) /* eight of them stay below PL_CHUNK_MAX_BYTES */
+#define COLUMN_MAX     (7u << 20) /* nine of them stay below PL_CHUNK_MAX_BYTES */
 #define SAMPLE_MAX_LEN 64	  /* bytes that one sample adds to all columns together, at most */
 
 unsigned pl_columns_time_shift(uint64_t period_ns)
@@ -34,7 +34,8 @@ void pl_columns_init(struct pl_columns *c, uint64_t period_ns)
 				 .states = empty,
 				 .weights = empty,
 				 .counts = empty,
-				 .locks = empty};
+				 .locks = empty,
+				 .reasons = empty};
 }
 
 void pl_columns_deinit(struct pl_columns *c)
@@ -50,6 +51,7 @@ void pl_columns_deinit(struct pl_columns *c)
 	pl_buf_deinit(&c->weights);
 	pl_buf_deinit(&c->counts);
 	pl_buf_deinit(&c->locks);
+	pl_buf_deinit(&c->reasons);
 }
 
 void pl_columns_clear(struct pl_columns *c)
@@ -67,12 +69,13 @@ void pl_columns_clear(struct pl_columns *c)
 	pl_buf_clear(&c->weights);
 	pl_buf_clear(&c->counts);
 	pl_buf_clear(&c->locks);
+	pl_buf_clear(&c->reasons);
 }
 
 size_t pl_columns_size(const struct pl_columns *c)
 {
 	return c->place_rows.len + c->times.len + c->runs.len + c->sample_places.len + c->states.len + c->weights.len +
-	       c->counts.len + c->locks.len;
+	       c->counts.len + c->locks.len + c->reasons.len;
 }
 
 /* The first number of a column that is not 0 brings those of all samples before it. */
@@ -81,13 +84,18 @@ static struct plumb_error *make_room_before(const struct pl_columns *c, uint64_t
 	return number && !column->len ? pl_buf_reserve(column, (size_t)c->samples + SAMPLE_MAX_LEN) : NULL;
 }
 
+static uint64_t reason_of(const struct pl_sample *s)
+{
+	return s->state >> PL_STATE_BITS;
+}
+
 /* Everything that can fail, before anything is changed. */
 static struct plumb_error *make_room(struct pl_columns *c, const struct pl_sample *s)
 {
 	if (c->samples == PL_CHUNK_MAX_SAMPLES)
 		return &pl_err_limit;
-	struct pl_buf *bufs[] = {&c->place_rows, &c->times,   &c->runs,	  &c->sample_places,
-				 &c->states,	 &c->weights, &c->counts, &c->locks};
+	struct pl_buf *bufs[] = {&c->place_rows, &c->times,  &c->runs,	&c->sample_places, &c->states,
+				 &c->weights,	 &c->counts, &c->locks, &c->reasons};
 	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++) {
 		struct plumb_error *err = pl_buf_reserve(bufs[i], SAMPLE_MAX_LEN);
 		if (err)
@@ -96,6 +104,8 @@ static struct plumb_error *make_room(struct pl_columns *c, const struct pl_sampl
 	struct plumb_error *err = make_room_before(c, s->extra, &c->counts);
 	if (!err)
 		err = make_room_before(c, s->lock, &c->locks);
+	if (!err)
+		err = make_room_before(c, reason_of(s), &c->reasons);
 	if (err)
 		return err;
 	while (c->weights_ns.len <= s->thread) {
@@ -183,11 +193,12 @@ struct plumb_error *pl_columns_add(struct pl_columns *c, const struct pl_sample 
 			  states = {.buf = &c->states}, weights = {.buf = &c->weights};
 	put_instant(c, s->time_ns >> c->time_shift, &times, &runs);
 	pl_encode(&places, place);
-	pl_encode(&states, (uint32_t)s->state << PL_QUALITY_BITS | s->quality);
+	pl_encode(&states, (uint32_t)(uint8_t)s->state << PL_QUALITY_BITS | s->quality);
 	pl_encode_delta(&weights, s->weight_ns, c->weights_ns.data[s->thread]);
 	c->weights_ns.data[s->thread] = s->weight_ns;
 	put_number(c, s->extra, &c->counts);
 	put_number(c, s->lock, &c->locks);
+	put_number(c, reason_of(s), &c->reasons);
 	/* Samples of threads that wait for their share of the run time come later than those of the others. */
 	if (!c->samples || s->time_ns < c->first_ns)
 		c->first_ns = s->time_ns;
@@ -219,5 +230,6 @@ struct plumb_error *pl_columns_encode(const struct pl_columns *c, struct pl_buf 
 	pl_encode_section(&e, PL_SECTION_WEIGHTS, &c->weights);
 	pl_encode_section(&e, PL_SECTION_COUNTS, &c->counts);
 	pl_encode_section(&e, PL_SECTION_AWAITED, &c->locks);
+	pl_encode_section(&e, PL_SECTION_REASONS, &c->reasons);
 	return e.err;
 }

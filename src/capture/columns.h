@@ -21,7 +21,7 @@ struct pl_columns {
 	uint64_t run;				      /* samples at that instant, not yet in `runs` */
 	PL_VEC(uint64_t) weights_ns;		      /* per thread: the weight of its last sample in this chunk */
 	struct pl_buf place_rows, times, runs, sample_places, states, weights;
-	struct pl_buf counts, locks; /* empty while all are 0 */
+	struct pl_buf counts, locks, reasons; /* empty while all are 0 */
 };
 
 /** Unit of time for a sampling period: about an eighth of it, a power of two, such that a batch holds whole units: the

@@ -66,6 +66,7 @@ enum pl_section {
 	PL_SECTION_LOCKS = 26,	   /* the distinct lock states */
 	PL_SECTION_AWAITED = 27,   /* of each sample, the one that it waited for */
 	PL_SECTION_MODULES = 28,   /* the builds of files of machine code */
+	PL_SECTION_REASONS = 29,   /* of each sample, for what it waited */
 	PL_SECTIONS,
 };
 

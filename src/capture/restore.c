@@ -188,9 +188,10 @@ static struct plumb_error *restore_places(struct pl_restore *r, struct pl_decode
 
 /* The columns of the samples, read in step. */
 struct columns {
-	struct pl_decoder *times, *runs, *places, *states, *weights, *counts, *locks;
-	bool counted; /* samples stand for several */
-	bool awaited; /* some waited for a lock */
+	struct pl_decoder *times, *runs, *places, *states, *weights, *counts, *locks, *reasons;
+	bool counted;  /* samples stand for several */
+	bool awaited;  /* some waited for a lock */
+	bool reasoned; /* of some it is known for what they waited */
 	unsigned time_shift;
 	uint64_t instant; /* in units */
 	uint64_t run;	  /* samples still to come at this instant */
@@ -208,7 +209,7 @@ static void next_instant(struct columns *c)
 static bool columns_bad(const struct columns *c)
 {
 	return c->times->bad || c->runs->bad || c->places->bad || c->states->bad || c->weights->bad || c->counts->bad ||
-	       c->locks->bad;
+	       c->locks->bad || c->reasons->bad;
 }
 
 /* Too many rows end the reading and are no damage that is left out: when the file is read again, it could not be known
@@ -231,13 +232,21 @@ static uint32_t lock_of(const struct pl_restore *r, uint64_t lock)
 	return lock && lock <= UINT32_MAX && pl_idmap_get(&r->locks, (uint32_t)lock - 1, &id) ? 1 + id : 0;
 }
 
+/* A reason that only a newer plumb knows is kept: pl_reason_of tells it as another one. */
+static uint16_t state_of(uint64_t bits, uint64_t reason)
+{
+	const uint64_t most = PL_STATE_REASONS >> PL_STATE_BITS;
+
+	return (uint16_t)(bits | (reason < most ? reason : most) << PL_STATE_BITS);
+}
+
 static struct plumb_error *restore_sample(struct pl_restore *r, struct columns *c, struct pl_sample *ret)
 {
 	next_instant(c);
 	uint64_t at = pl_decode(c->places), state = pl_decode(c->states);
 	uint64_t quality = state & ((1u << PL_QUALITY_BITS) - 1);
 	uint64_t weight_delta = (uint64_t)pl_decode_signed(c->weights), extra = c->counted ? pl_decode(c->counts) : 0;
-	uint64_t lock = c->awaited ? pl_decode(c->locks) : 0;
+	uint64_t lock = c->awaited ? pl_decode(c->locks) : 0, reason = c->reasoned ? pl_decode(c->reasons) : 0;
 	if (columns_bad(c) || !c->run || at >= r->places.len || state >> PL_QUALITY_BITS > UINT8_MAX ||
 	    quality >= PL_QUALITIES || extra == UINT64_MAX || c->instant > UINT64_MAX >> c->time_shift)
 		return &pl_err_corrupt;
@@ -247,7 +256,7 @@ static struct plumb_error *restore_sample(struct pl_restore *r, struct columns *
 	*ret = (struct pl_sample){.time_ns = c->instant << c->time_shift,
 				  .thread = slot->thread,
 				  .stack = place->stack,
-				  .state = (uint8_t)(state >> PL_QUALITY_BITS),
+				  .state = state_of(state >> PL_QUALITY_BITS, reason),
 				  /* What has a hole is no longer the whole stack that was proved. */
 				  .quality = place->lost ? PL_PARTIAL : (uint8_t)quality,
 				  .weight_ns = slot->weight_ns += weight_delta,
@@ -297,6 +306,8 @@ static struct plumb_error *restore_columns(struct pl_restore *r, uint32_t count,
 			    .weights = &sections[PL_SECTION_WEIGHTS],
 			    .counts = &sections[PL_SECTION_COUNTS],
 			    .locks = &sections[PL_SECTION_AWAITED],
+			    .reasons = &sections[PL_SECTION_REASONS],
+			    .reasoned = pl_cursor_left(&sections[PL_SECTION_REASONS].cursor) > 0,
 			    .awaited = pl_cursor_left(&sections[PL_SECTION_AWAITED].cursor) > 0,
 			    .counted = pl_cursor_left(&sections[PL_SECTION_COUNTS].cursor) > 0,
 			    .time_shift = (unsigned)shift};

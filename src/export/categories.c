@@ -49,7 +49,7 @@ enum pl_category pl_category_of_function(const struct plumb_profile *p, const st
 	}
 }
 
-enum pl_category pl_category_of_state(uint8_t state)
+enum pl_category pl_category_of_state(uint16_t state)
 {
 	if (state & PL_STATE_IN_GC)
 		return PL_CATEGORY_GC;

@@ -27,6 +27,6 @@ extern const struct pl_category_look pl_categories[PL_CATEGORIES];
 /** The kind of code. */
 enum pl_category pl_category_of_function(const struct plumb_profile *p, const struct pl_function *f);
 /** What a thread in @p state does: GC, WAITING, or OTHER if it runs or nobody knows. */
-enum pl_category pl_category_of_state(uint8_t state);
+enum pl_category pl_category_of_state(uint16_t state);
 
 #endif

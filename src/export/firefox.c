@@ -23,7 +23,7 @@ struct thread_row {
 	uint64_t time_ns, seen_ns; /* seen: of the time since the sample before */
 	uint64_t count, weight_ns;
 	uint32_t stack;
-	uint8_t state;
+	uint16_t state;
 };
 
 /* The samples of a thread, one column of them. */

@@ -42,7 +42,7 @@ struct pl_firefox {
 struct plumb_error *pl_firefox_prepare(struct pl_firefox *w) PLUMB_MUST_CHECK;
 void pl_firefox_deinit(struct pl_firefox *w);
 /** Row of the stack table for a sample. */
-uint32_t pl_firefox_stack(const struct pl_firefox *w, uint32_t stack, uint8_t state);
+uint32_t pl_firefox_stack(const struct pl_firefox *w, uint32_t stack, uint16_t state);
 void pl_firefox_write_categories(struct pl_firefox *w);
 void pl_firefox_write_shared(struct pl_firefox *w);
 

@@ -27,7 +27,7 @@ void pl_firefox_write_categories(struct pl_firefox *w)
 	pl_json_array_end(&w->j);
 }
 
-static enum pl_firefox_variant variant_of(uint8_t state)
+static enum pl_firefox_variant variant_of(uint16_t state)
 {
 	enum pl_category doing = pl_category_of_state(state);
 
@@ -36,7 +36,7 @@ static enum pl_firefox_variant variant_of(uint8_t state)
 	return doing == PL_CATEGORY_WAITING ? PL_FIREFOX_WAITING : PL_FIREFOX_PLAIN;
 }
 
-uint32_t pl_firefox_stack(const struct pl_firefox *w, uint32_t stack, uint8_t state)
+uint32_t pl_firefox_stack(const struct pl_firefox *w, uint32_t stack, uint16_t state)
 {
 	enum pl_firefox_variant v = variant_of(state);
 

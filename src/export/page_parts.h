@@ -164,7 +164,7 @@ struct pl_page_strip {
 	PL_VEC(struct pl_page_run) rows;
 	struct pl_row_index index;
 };
-struct plumb_error *pl_page_strip_add(struct pl_page_strip *s, uint32_t thread, uint32_t bin, uint8_t state,
+struct plumb_error *pl_page_strip_add(struct pl_page_strip *s, uint32_t thread, uint32_t bin, uint16_t state,
 				      uint64_t samples) PLUMB_MUST_CHECK;
 struct plumb_error *pl_page_strip_write(struct pl_page_strip *s, uint32_t threads, uint32_t bins,
 					FILE *out) PLUMB_MUST_CHECK;

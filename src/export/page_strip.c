@@ -15,7 +15,7 @@ static const struct {
 };
 
 /* What has no bit is true of every state, and has the last rank. */
-static unsigned activity_of(uint8_t state)
+static unsigned activity_of(uint16_t state)
 {
 	unsigned best = PL_PAGE_WAITING;
 
@@ -42,7 +42,7 @@ static struct pl_page_run *find(struct pl_page_strip *s, uint32_t thread, uint32
 	return &s->rows.data[row];
 }
 
-struct plumb_error *pl_page_strip_add(struct pl_page_strip *s, uint32_t thread, uint32_t bin, uint8_t state,
+struct plumb_error *pl_page_strip_add(struct pl_page_strip *s, uint32_t thread, uint32_t bin, uint16_t state,
 				      uint64_t samples)
 {
 	struct pl_page_run *run = find(s, thread, bin);

@@ -117,6 +117,22 @@ static void write_states(struct report *r)
 	pl_json_object_end(j);
 }
 
+/* Those that there are; together they are the time that threads waited. */
+static void write_waits(struct report *r)
+{
+	const struct pl_totals *t = &r->totals;
+	struct pl_json *j = &r->j;
+
+	if (!t->reasons_known)
+		return;
+	pl_json_key(j, "waits_for");
+	pl_json_object(j);
+	for (unsigned i = 0; i < PL_REASONS; i++)
+		if (t->waits[i].samples)
+			write_state(j, pl_reasons[i].word, t->waits[i].samples, &t->waits[i].part);
+	pl_json_object_end(j);
+}
+
 static void write_share(struct pl_json *j, const char *key, const struct pl_share *s)
 {
 	pl_json_key(j, key);
@@ -483,6 +499,7 @@ static struct plumb_error *write_all(struct report *r)
 	write_filter(r);
 	write_samples(r);
 	write_states(r);
+	write_waits(r);
 	pl_report_threads(j, r->p, &r->threads);
 	write_labels(r);
 	write_functions(r);

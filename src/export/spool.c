@@ -24,8 +24,8 @@ struct record {
 	uint64_t time_ns, weight_ns;
 	uint32_t stack, extra_low;
 	uint32_t extra_high;
-	uint16_t unused;
-	uint8_t state, quality;
+	uint16_t state;
+	uint8_t quality, unused;
 };
 _Static_assert(sizeof(struct record) == 32, "the records of a temporary file have no holes");
 

@@ -23,6 +23,7 @@ struct pl_summary_row {
 enum {
 	PL_SUMMARY_TITLE, /* without the name of the program, which can be long and needs cutting */
 	PL_SUMMARY_PROCESSES,
+	PL_SUMMARY_WAITS,
 	/* the details behind the verdict */
 	PL_SUMMARY_WHERE,
 	PL_SUMMARY_GIL,

@@ -67,7 +67,8 @@ struct plumb_error *pl_symbols_tag(struct pl_symbols *s, uint32_t node,
 /** Samples that agree in all but their time. */
 struct pl_symbol_group {
 	uint32_t stack, thread;
-	uint8_t state, quality;
+	uint16_t state;
+	uint8_t quality;
 	uint64_t samples, weight_ns;
 };
 typedef struct plumb_error *pl_symbol_group_fn(void *ctx, const struct pl_symbol_group *g);

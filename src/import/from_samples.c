@@ -15,7 +15,7 @@ enum status { HAS_GIL = 1, ON_CPU = 2, UNKNOWN = 4, GIL_REQUESTED = 8, HAS_EXCEP
 
 struct seen {
 	uint32_t thread, stack;
-	uint8_t state;
+	uint16_t state;
 };
 
 struct samples {
@@ -80,7 +80,7 @@ static struct plumb_error *read_frames(struct pl_json_reader *r, void *ctx)
 	return r->token == PL_JSON_NULL ? NULL : pl_sample_frames(r, s->p, &s->frames, &s->gc);
 }
 
-static struct plumb_error *add_seen(struct samples *s, uint64_t tid, bool main, uint32_t stack, uint8_t state)
+static struct plumb_error *add_seen(struct samples *s, uint64_t tid, bool main, uint32_t stack, uint16_t state)
 {
 	struct pl_thread t = {.process = s->process, .tid = tid, .main = main};
 	struct seen seen = {.stack = stack, .state = state};
@@ -89,17 +89,17 @@ static struct plumb_error *add_seen(struct samples *s, uint64_t tid, bool main, 
 	return err || pl_vec_push(&s->seen, seen) ? err : &pl_err_no_memory;
 }
 
-static uint8_t state_of(const struct samples *s)
+static uint16_t state_of(const struct samples *s)
 {
 	static const struct {
 		uint64_t status;
-		uint8_t state;
+		uint16_t state;
 	} bits[] = {{HAS_GIL, PL_STATE_HAS_GIL},
 		    {ON_CPU, PL_STATE_ON_CPU},
 		    {UNKNOWN, PL_STATE_UNKNOWN},
 		    {GIL_REQUESTED, PL_STATE_WANTS_GIL},
 		    {HAS_EXCEPTION, PL_STATE_EXCEPTION}};
-	uint8_t state = s->gc ? PL_STATE_IN_GC : 0;
+	uint16_t state = s->gc ? PL_STATE_IN_GC : 0;
 
 	for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++)
 		state |= s->status & bits[i].status ? bits[i].state : 0;

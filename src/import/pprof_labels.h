@@ -15,7 +15,8 @@ struct pl_pprof_who {
 };
 struct pl_pprof_labels {
 	struct pl_pprof_who who;
-	uint8_t state, quality;
+	uint16_t state;
+	uint8_t quality;
 	unsigned count; /* of the program's own labels, which are as many of own[]: */
 	struct {
 		uint64_t name, value; /* strings */

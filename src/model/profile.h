@@ -21,6 +21,7 @@
 #include "strtab.h"
 
 #include "error.h"
+#include "reason.h"
 
 /* Frames of a stack. The engine reads 65,536 of a thread at most, and puts a few of its own on them; files of others
  * are refused beyond it, recordings are damaged. What is written of a stack follows its depth. */
@@ -42,11 +43,14 @@ enum pl_frame_origin {
 	PL_ORIGINS,
 };
 
-/* What the thread was doing; a set. Neither ON_CPU nor UNKNOWN: it was waiting. */
+/* What the thread was doing; a set. Neither ON_CPU nor UNKNOWN: it was waiting. Above these bits stands for what, as
+ * pl_reason_of tells. */
 enum pl_state {
 #define PLUMB_STATE(name, bit, ...) PL_STATE_##name = (bit),
 #include <plumb/words.def>
 };
+#define PL_STATE_BITS	 8
+#define PL_STATE_REASONS (15 << PL_STATE_BITS)
 
 /* How sure we are of the stack. Only EXACT and STOPPED promise that the whole stack existed at one instant. */
 enum pl_quality {
@@ -140,7 +144,8 @@ struct pl_module {
 
 struct pl_cell {
 	uint32_t stack, thread;
-	uint8_t state, quality, batch;
+	uint16_t state;
+	uint8_t quality, batch;
 	uint64_t samples, weight_ns;
 };
 
@@ -180,7 +185,8 @@ struct pl_lock_state {
 struct pl_sample {
 	uint64_t time_ns; /* since meta.start */
 	uint32_t thread, stack;
-	uint8_t state, quality;
+	uint16_t state;
+	uint8_t quality;
 	uint64_t weight_ns; /* wall, gil: the sampling period; cpu: CPU time since the thread's last sample */
 	uint64_t extra;	    /* samples that it stands for beyond itself; weight_ns is that of all of them */
 	uint32_t

@@ -14,6 +14,7 @@
 #include "gil_waits.h"
 #include "index.h"
 #include "refine_parts.h"
+#include "words.h"
 #include "select.h"
 #include "vec.h"
 
@@ -289,10 +290,18 @@ static struct plumb_error *map_modules(struct refiner *r)
 
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
 
-static unsigned doing_of(uint8_t state)
+/* @p asked: as the table of words has it. */
+static bool is_true(uint16_t state, uint16_t asked)
+{
+	if (asked > UINT8_MAX)
+		return pl_reason_state(pl_reason_of(state)) == asked;
+	return asked ? state & asked : !(state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN));
+}
+
+static unsigned doing_of(uint16_t state)
 {
 	static const struct {
-		uint8_t state; /* 0: neither on a CPU nor unknown */
+		uint16_t state;
 		unsigned doing;
 	} bits[] = {
 #define PLUMB_DOING(name, bit, state, ...) {state, bit},
@@ -300,16 +309,13 @@ static unsigned doing_of(uint8_t state)
 	};
 	unsigned doing = 0;
 
-	for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
-		bool is = bits[i].state ? state & bits[i].state : !(state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN));
-
-		doing |= is ? bits[i].doing : 0;
-	}
+	for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+		doing |= is_true(state, bits[i].state) ? bits[i].doing : 0;
 	return doing;
 }
 
 /* All but the time. */
-static bool passes(const struct refiner *r, uint32_t stack, uint32_t thread, uint8_t state)
+static bool passes(const struct refiner *r, uint32_t stack, uint32_t thread, uint16_t state)
 {
 	if (r->threads_in && !r->threads_in[thread])
 		return false;

@@ -103,7 +103,7 @@ static bool thread_passes(const struct plumb_profile *p, const struct pl_filter 
 	return f->threads || f->idle != PL_IDLE_HIDE_THREADS || !pl_view_thread_idle(p, thread);
 }
 
-static bool state_passes(const struct pl_filter *f, uint8_t state)
+static bool state_passes(const struct pl_filter *f, uint16_t state)
 {
 	return f->idle != PL_IDLE_SKIP_SAMPLES || (state & (PL_STATE_ON_CPU | PL_STATE_HAS_GIL));
 }

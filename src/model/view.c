@@ -10,6 +10,7 @@
 #include "index.h"
 #include "select.h"
 #include "stats.h"
+#include "words.h"
 
 /* What is known of next to no time is not known. */
 #define MOST_MISSED 0.9
@@ -38,10 +39,15 @@ double pl_view_scale(const struct pl_meta *m)
 	return m->mode == PL_MODE_CPU || !pl_view_scalable(m) ? 1 : 1 / (1 - pl_view_missed(m));
 }
 
-static void count(uint64_t *sum, uint8_t state, uint8_t bit, uint64_t by)
+static void count(uint64_t *sum, uint16_t state, uint8_t bit, uint64_t by)
 {
 	if (state & bit)
 		*sum = pl_sum_u64(*sum, by);
+}
+
+static bool waits(uint16_t state)
+{
+	return !(state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN));
 }
 
 static void add_to_totals(struct pl_totals *t, const struct pl_cell *c)
@@ -49,6 +55,11 @@ static void add_to_totals(struct pl_totals *t, const struct pl_cell *c)
 	t->by_quality[c->quality] = pl_sum_u64(t->by_quality[c->quality], c->samples);
 #define PLUMB_STATE(name, bit, member, ...) count(&t->member, c->state, bit, c->samples);
 #include <plumb/words.def>
+	if (waits(c->state)) {
+		struct pl_reason_part *r = &t->waits[pl_reason_of(c->state)];
+
+		r->samples = pl_sum_u64(r->samples, c->samples);
+	}
 }
 
 static bool is_time_told(const struct plumb_profile *p, uint64_t weight_ns)
@@ -56,8 +67,19 @@ static bool is_time_told(const struct plumb_profile *p, uint64_t weight_ns)
 	return p->meta.mode == PL_MODE_WALL && weight_ns > 0;
 }
 
-/* Of the time in which, of the bits @p of, just @p bits are set. */
-static struct pl_part part_in_state(const struct pl_selection *s, uint8_t of, uint8_t bits)
+/* Of the bits @p of just @p bits are set. */
+struct asked_state {
+	uint8_t of, bits;
+	enum pl_reason reason;
+	bool reasons; /* it is this reason that is asked for */
+};
+
+static bool is_asked(const struct asked_state *a, uint16_t state)
+{
+	return a->reasons ? waits(state) && pl_reason_of(state) == a->reason : (state & a->of) == a->bits;
+}
+
+static struct pl_part part_asked(const struct pl_selection *s, const struct asked_state *asked)
 {
 	bool timed = is_time_told(s->profile, s->weight_ns);
 	uint64_t hit[PL_BATCHES] = {0}, sum = 0;
@@ -66,7 +88,7 @@ static struct pl_part part_in_state(const struct pl_selection *s, uint8_t of, ui
 		for (uint32_t i = s->start[b]; i < s->start[b + 1]; i++) {
 			const struct pl_cell *c = s->cells[i];
 
-			if ((c->state & of) == bits)
+			if (is_asked(asked, c->state))
 				hit[b] = pl_sum_u64(hit[b], timed ? c->weight_ns : c->samples);
 		}
 		sum = pl_sum_u64(sum, hit[b]);
@@ -74,6 +96,21 @@ static struct pl_part part_in_state(const struct pl_selection *s, uint8_t of, ui
 	return (struct pl_part){
 		.share = s->samples ? (double)sum / (double)(timed ? s->weight_ns : s->samples) : 0,
 		.half_width = pl_select_half_width(hit, timed ? s->batch_weight_ns : s->batch_samples, s->samples)};
+}
+
+static struct pl_part part_in_state(const struct pl_selection *s, uint8_t of, uint8_t bits)
+{
+	return part_asked(s, &(struct asked_state){.of = of, .bits = bits});
+}
+
+static void add_waits(const struct pl_selection *s, struct pl_totals *t)
+{
+	for (unsigned i = 0; i < PL_REASONS; i++) {
+		if (!t->waits[i].samples)
+			continue;
+		t->waits[i].part = part_asked(s, &(struct asked_state){.reason = (enum pl_reason)i, .reasons = true});
+		t->reasons_known |= i > PL_REASON_GIL;
+	}
 }
 
 static struct pl_state_parts parts_of(const struct pl_selection *s)
@@ -113,6 +150,7 @@ struct plumb_error *pl_view_totals(const struct plumb_profile *p, const struct p
 	for (uint32_t i = 0; i < s.start[PL_BATCHES]; i++)
 		add_to_totals(&t, s.cells[i]);
 	t.doing = parts_of(&s);
+	add_waits(&s, &t);
 	err = count_threads(&s, f, &t);
 	pl_selection_deinit(&s);
 	if (!err)

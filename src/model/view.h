@@ -41,6 +41,12 @@ struct pl_state_parts {
 #include <plumb/words.def>
 };
 
+/** What was waited for: part of the time of threads. All together are `waiting`. */
+struct pl_reason_part {
+	uint64_t samples;
+	struct pl_part part;
+};
+
 struct pl_totals {
 	uint64_t samples, weight_ns;
 	uint64_t by_quality[PL_QUALITIES];
@@ -49,6 +55,8 @@ struct pl_totals {
 #include <plumb/words.def>
 	uint32_t threads, idle_threads_hidden;
 	struct pl_state_parts doing;
+	struct pl_reason_part waits[PL_REASONS];
+	bool reasons_known; /* of anything but the GIL: recordings of old versions have no reasons */
 };
 
 struct pl_share {

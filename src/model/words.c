@@ -7,7 +7,7 @@
 #define WAITING "waiting"
 
 static const struct {
-	uint8_t bit;
+	uint16_t bit;
 	const char *name;
 } states[] = {
 #define PLUMB_STATE(name, bit, member, word, ...) {bit, word},
@@ -31,6 +31,10 @@ static const char *const modes[] = {
 };
 static const char *const mode_times[] = {
 #define PLUMB_MODE(name, word, time, ...) time,
+#include <plumb/words.def>
+};
+const struct pl_reason_words pl_reasons[PL_REASONS] = {
+#define PLUMB_REASON(name, number, word, text, ...) [number] = {word, text},
 #include <plumb/words.def>
 };
 const struct pl_loss_words pl_losses[PL_LOSSES] = {
@@ -57,7 +61,8 @@ _Static_assert((0
 #define PLUMB_STATE(name, bit, ...) | (bit)
 #include <plumb/words.def>
 		) <= UINT8_MAX,
-	       "all states fit into a sample and the columns of a page");
+	       "all states fit below the reason");
+_Static_assert(PL_REASONS <= 1 + (PL_STATE_REASONS >> PL_STATE_BITS), "all reasons fit into a state");
 
 const struct pl_meta_figure pl_meta_figures[] = {
 	{"ticks", offsetof(struct pl_meta, ticks)},
@@ -78,7 +83,7 @@ uint64_t *pl_meta_figure(struct pl_meta *m, const struct pl_meta_figure *f)
 	return (uint64_t *)((char *)m + f->offset);
 }
 
-const char *pl_state_text(uint8_t state, char buf[PL_STATE_TEXT_BYTES])
+const char *pl_state_text(uint16_t state, char buf[PL_STATE_TEXT_BYTES])
 {
 	char *at = state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN) ? buf : stpcpy(buf, WAITING);
 
@@ -97,23 +102,23 @@ static bool equal(const char *text, size_t len, const char *name)
 	return strlen(name) == len && (len == 0 || memcmp(text, name, len) == 0);
 }
 
-static bool parse_one_state(const char *text, size_t len, uint8_t *ret)
+static bool parse_one_state(const char *text, size_t len, uint16_t *ret)
 {
 	if (equal(text, len, WAITING))
 		return true;
 	for (size_t i = 0; i < COUNT(states); i++) {
 		if (equal(text, len, states[i].name)) {
-			*ret |= states[i].bit;
+			*ret = (uint16_t)(*ret | states[i].bit);
 			return true;
 		}
 	}
 	return false;
 }
 
-bool pl_state_parse(const char *text, size_t len, uint8_t *ret)
+bool pl_state_parse(const char *text, size_t len, uint16_t *ret)
 {
 	const char *end = text + len;
-	uint8_t state = 0;
+	uint16_t state = 0;
 
 	if (len >= PL_STATE_TEXT_BYTES) /* longer than all of them: a text that is told once can be meant often */
 		return false;
@@ -128,6 +133,34 @@ bool pl_state_parse(const char *text, size_t len, uint8_t *ret)
 	}
 	*ret = state;
 	return true;
+}
+
+/* That of a newer plumb is another one. */
+enum pl_reason pl_reason_of(uint16_t state)
+{
+	unsigned reason = (state & PL_STATE_REASONS) >> PL_STATE_BITS;
+
+	if (state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN))
+		return PL_REASON_UNKNOWN;
+	if (state & PL_STATE_WANTS_GIL)
+		return PL_REASON_GIL;
+	return reason < PL_REASONS ? (enum pl_reason)reason : PL_REASON_OTHER;
+}
+
+uint16_t pl_reason_state(enum pl_reason reason)
+{
+	return reason == PL_REASON_GIL ? 0 : (uint16_t)((unsigned)reason << PL_STATE_BITS);
+}
+
+bool pl_reason_parse(const char *text, size_t len, enum pl_reason *ret)
+{
+	for (unsigned i = PL_REASON_GIL; i < PL_REASONS; i++) {
+		if (equal(text, len, pl_reasons[i].word)) {
+			*ret = (enum pl_reason)i;
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool parse_name(const char *const *names, size_t count, const char *text, size_t len, uint8_t *ret)

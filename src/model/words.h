@@ -8,10 +8,11 @@
 
 #define PL_STATE_TEXT_BYTES 64
 
-/** A set of enum pl_state as text: "on-cpu,gil"; "waiting" stands for neither ON_CPU nor UNKNOWN. Returns @p buf. */
-const char *pl_state_text(uint8_t state, char buf[PL_STATE_TEXT_BYTES]);
+/** A set of enum pl_state as text: "on-cpu,gil"; "waiting" stands for neither ON_CPU nor UNKNOWN. For what it waited is
+ * not told. Returns @p buf. */
+const char *pl_state_text(uint16_t state, char buf[PL_STATE_TEXT_BYTES]);
 /** The set that @p text names; false, *ret untouched: it is no such text. */
-bool pl_state_parse(const char *text, size_t len, uint8_t *ret);
+bool pl_state_parse(const char *text, size_t len, uint16_t *ret);
 /** "exact", "stopped", "doubtful", "partial". */
 const char *pl_quality_name(unsigned quality);
 bool pl_quality_parse(const char *text, size_t len, uint8_t *ret);
@@ -29,6 +30,19 @@ bool pl_kind_parse(const char *text, size_t len, uint8_t *ret);
  */
 const char *pl_origin_name(unsigned origin);
 bool pl_origin_parse(const char *text, size_t len, uint8_t *ret);
+
+/** For what a thread in @p state waited; UNKNOWN of one that did not. */
+enum pl_reason pl_reason_of(uint16_t state);
+/** The reason in a state; 0 of UNKNOWN and of the GIL, for which there is a bit. */
+uint16_t pl_reason_state(enum pl_reason reason);
+/** Of enum pl_reason. */
+struct pl_reason_words {
+	const char *word; /* "socket" */
+	const char *text; /* "sockets" */
+};
+extern const struct pl_reason_words pl_reasons[PL_REASONS];
+/** The reason called so; false, *ret untouched: there is none. */
+bool pl_reason_parse(const char *text, size_t len, enum pl_reason *ret);
 
 /** Of enum pl_loss. */
 struct pl_loss_words {

@@ -21,6 +21,7 @@ struct question {
 	pid_t pid;
 	struct pl_mem *mem;
 	struct pl_file_locks *locks;
+	const struct pl_activity_info *info;
 	const uint64_t *args;
 	const struct pl_call *call;
 	struct pl_blocked *ret;
@@ -162,8 +163,10 @@ static void describe_file_lock(struct question *q)
 		q->ret->lock_holder = pl_file_locks_holder(q->locks, q->pid, fd.device, fd.inode);
 }
 
-static bool waits_for_record_lock(int command)
+bool pl_blocked_locks_file(const struct pl_activity_info *fcntl)
 {
+	int command = (int)fcntl->args[1];
+
 	return command == F_SETLKW || command == F_OFD_SETLKW;
 }
 
@@ -231,7 +234,7 @@ static void describe_object(struct question *q)
 		describe_file_lock(q);
 		break;
 	case PL_CALL_FCNTL:
-		if (waits_for_record_lock((int)q->args[1]))
+		if (pl_blocked_locks_file(q->info))
 			describe_file_lock(q);
 		else
 			set_fd(q, PL_ON_FD);
@@ -257,6 +260,7 @@ void pl_blocked_describe(pid_t pid, struct pl_mem *mem, struct pl_file_locks *lo
 	struct question q = {.pid = pid,
 			     .mem = mem,
 			     .locks = locks,
+			     .info = info,
 			     .args = info->args,
 			     .call = pl_call_find(info->syscall),
 			     .ret = ret};

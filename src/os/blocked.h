@@ -47,5 +47,7 @@ struct pl_blocked {
  * target's memory. @p pid 0: it lives no more, nothing is looked up in /proc, nor in @p locks. */
 void pl_blocked_describe(pid_t pid, struct pl_mem *mem, struct pl_file_locks *locks,
 			 const struct pl_activity_info *info, struct pl_blocked *ret);
+/** Does a call of fcntl wait for a lock on the file? */
+bool pl_blocked_locks_file(const struct pl_activity_info *fcntl);
 
 #endif

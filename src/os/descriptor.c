@@ -161,18 +161,39 @@ static void look_at_pidfd(pid_t pid, struct pl_fd_facts *ret)
 		ret->process = (pid_t)(int64_t)pl_proc_status_number(info, "Pid", 10, 0);
 }
 
+/* What the link says; false: nothing. */
+static bool read_link(const char *path, struct pl_fd_facts *ret)
+{
+	char link[LINK_MAX_BYTES];
+	ssize_t n = readlink(path, link, sizeof link - 1);
+
+	if (n < 0)
+		return false;
+	link[n] = '\0';
+	pl_fd_parse_link(link, ret);
+	return true;
+}
+
+enum pl_fd_kind pl_fd_kind_of(pid_t pid, pid_t tid, int fd)
+{
+	struct pl_fd_facts facts = {.fd = fd};
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/fd/%d", (int)pid, (int)tid, fd);
+	if (read_link(path, &facts) && facts.kind == PL_FD_FILE)
+		look_at_file(path, &facts);
+	return facts.kind;
+}
+
 void pl_fd_look(pid_t pid, int fd, struct pl_net *net, struct pl_fd_facts *ret)
 {
-	char path[48], link[LINK_MAX_BYTES], protocol[32] = "";
+	char path[48], protocol[32] = "";
 
 	*ret = (struct pl_fd_facts){.fd = fd, .socket.state = ""};
 	pid = pl_proc_live_task(pid);
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
-	ssize_t n = readlink(path, link, sizeof link - 1);
-	if (n < 0)
+	if (!read_link(path, ret))
 		return;
-	link[n] = '\0';
-	pl_fd_parse_link(link, ret);
 	if (ret->kind == PL_FD_SOCKET && net) {
 		ssize_t len = getxattr(path, "system.sockprotoname", protocol, sizeof protocol - 1);
 		protocol[len > 0 ? len : 0] = '\0';

@@ -42,6 +42,8 @@ struct pl_fd_facts {
  * asked.
  */
 void pl_fd_look(pid_t pid, int fd, struct pl_net *net, struct pl_fd_facts *ret);
+/** Its kind alone, in one system call unless it is a file. @p tid: a thread that has it. */
+enum pl_fd_kind pl_fd_kind_of(pid_t pid, pid_t tid, int fd);
 /** The descriptors that an epoll waits for, at most @p max; *total_ret: how many there are. False: that is not told. It
  * can take seconds, in which no signal helps (process/watched_fds.h). Allocates nothing. */
 bool pl_fd_watched(pid_t pid, int epoll, int *ret, uint32_t max, uint32_t *total_ret);

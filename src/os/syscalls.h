@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "reason.h"
+
 /** What the call waits for. */
 enum pl_call_kind {
 	PL_CALL_OTHER,	  /* nothing of the below */
@@ -37,6 +39,7 @@ struct pl_call {
 	long number;
 	const char *name;
 	uint8_t kind, time, time_arg; /* enum pl_call_kind, enum pl_call_time */
+	uint8_t reason;		      /* enum pl_reason, of who waits in it; UNKNOWN: what its descriptor is says it */
 };
 
 /** The row of @p number; NULL: not a call that threads wait in for long, or unknown. */

@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 
 #include "native_reader.h"
+#include "wait_reason.h"
+#include "words.h"
 
 static bool waits_for_gil(const struct pl_activity_info *info, const struct pl_interp *interp)
 {
@@ -17,11 +19,12 @@ static bool may_run_python(const struct pl_reading *r)
 	return pl_tstate_may_run(&r->tstate, &r->interp);
 }
 
-static uint8_t state_of(const struct pl_reading *r, enum pl_activity activity, const struct pl_activity_info *info)
+static uint16_t state_of(const struct pl_attempt *a, enum pl_activity activity, const struct pl_activity_info *info)
 {
+	const struct pl_reading *r = a->reading;
 	const struct pl_tstate *ts = &r->tstate;
 	bool holds = pl_tstate_has_gil(ts, &r->interp);
-	uint8_t state = 0;
+	uint16_t state = 0;
 
 	if (activity == PL_ACTIVITY_RUNNING)
 		state |= PL_STATE_ON_CPU;
@@ -37,10 +40,12 @@ static uint8_t state_of(const struct pl_reading *r, enum pl_activity activity, c
 		state |= PL_STATE_EXCEPTION;
 	if (r->in_jit)
 		state |= PL_STATE_JIT;
+	if (activity == PL_ACTIVITY_BLOCKED && !(state & PL_STATE_WANTS_GIL))
+		state |= pl_reason_state(a->reason);
 	return state;
 }
 
-static uint8_t marker_of(const struct pl_reading *r, uint8_t state)
+static uint8_t marker_of(const struct pl_reading *r, uint16_t state)
 {
 	if (r->folded)
 		return PL_MARKER_FOLDED;
@@ -53,7 +58,7 @@ enum pl_take_result pl_attempt_take(struct pl_attempt *a, enum pl_activity activ
 				    const struct pl_activity_info *info, enum pl_quality quality)
 {
 	const struct pl_reading *r = a->reading;
-	uint8_t state = state_of(r, activity, info);
+	uint16_t state = state_of(a, activity, info);
 	bool proved = quality == PL_EXACT || quality == PL_STOPPED;
 	uint32_t task = proved ? r->task_node : 0, native = proved ? r->native_node : 0;
 
@@ -122,6 +127,8 @@ enum pl_take_result pl_prove_at_rest(struct pl_attempt *a, enum pl_activity acti
 	}
 	pl_attempt_take_native(a, info);
 	struct pl_awaits awaits = awaited_lock(a, info);
+	if (activity == PL_ACTIVITY_BLOCKED)
+		a->reason = pl_wait_reason(thread->pid, thread->tid, a->r->mem, info);
 	if (!stood_still(thread, a->reading))
 		return PL_TAKE_UNPROVED;
 	if (!a->reading->complete)

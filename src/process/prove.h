@@ -17,6 +17,7 @@ struct pl_attempt {
 	struct pl_reading *reading; /* the last one */
 	struct pl_raw_sample *ret;
 	bool beside_tried;
+	enum pl_reason reason; /* for what it waits, if it is blocked */
 };
 
 /* ---- ways: prove.c ---- */

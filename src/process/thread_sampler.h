@@ -30,10 +30,11 @@ struct pl_core;
 
 /** A sample before its names are known. */
 struct pl_raw_sample {
-	uint32_t node, tag;		/* tag: 0 is none */
-	uint8_t state, quality, marker; /* marker: enum pl_marker */
-	bool task_untold;		/* it ran a task, and is shown on its thread's stack */
-	bool native_untold;		/* native frames were asked for, and it has none */
+	uint32_t node, tag; /* tag: 0 is none */
+	uint16_t state;
+	uint8_t quality, marker; /* marker: enum pl_marker */
+	bool task_untold;	 /* it ran a task, and is shown on its thread's stack */
+	bool native_untold;	 /* native frames were asked for, and it has none */
 };
 
 enum pl_marker { PL_MARKER_NONE, PL_MARKER_MOVING, PL_MARKER_GC, PL_MARKER_NO_FRAME, PL_MARKER_FOLDED };

@@ -82,7 +82,7 @@ static bool read_sample(struct pl_cursor *c, struct pl_sample *s)
 	s->thread = (uint32_t)thread;
 	s->stack = (uint32_t)stack;
 	s->lock = (uint32_t)lock;
-	s->state = (uint8_t)(state >> 8);
+	s->state = (uint16_t)(state >> 8);
 	s->quality = (uint8_t)state;
 	return true;
 }

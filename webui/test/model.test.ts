@@ -4,12 +4,14 @@ import { test } from "node:test";
 
 import { decodeProfile } from "../src/data/decode";
 import { Quality, type Profile, State as Bit } from "../src/data/profile";
+import { Reason } from "../src/data/words";
 import { batchingOf } from "../src/model/batches";
 import { Doing, type Filter, noFilter, rangeOf, sieveOf } from "../src/model/filter";
 import { callersOf, calleesOf, invert } from "../src/model/grouped";
 import { cut, display, names, shortPath, unknownLine } from "../src/model/names";
 import * as numbers from "../src/model/numbers";
 import { wilsonHalfWidth } from "../src/model/intervals";
+import { hasState, reasonOf } from "../src/model/reasons";
 import { childrenOf, heaviestPath, nodeAt, pathOf, placeOf, type Tree } from "../src/model/tree";
 import { createDerived, type Shown } from "../src/state/derived";
 import { initialState, type State } from "../src/state/state";
@@ -159,7 +161,7 @@ const threads = {
 	},
 	samples: [
 		{ stack: "main;run", samples: 10, state: Bit.onCpu | Bit.hasGil },
-		{ stack: "main;wait", samples: 20, state: 0, thread: 1, timeNs: 2 ** 25 },
+		{ stack: "main;wait", samples: 20, state: Reason.socket << 8, thread: 1, timeNs: 2 ** 25 },
 		{ stack: "main;lock", samples: 5, state: Bit.wantsGil, thread: 1, quality: Quality.partial },
 		{ stack: "main;gc", samples: 3, state: Bit.onCpu | Bit.hasGil | Bit.inGc, timeNs: 2 ** 26 },
 		{ stack: "main;gone", samples: 2, state: Bit.unknown | Bit.exception },
@@ -182,7 +184,8 @@ test("idle threads are hidden unless they are asked for; --skip-idle counts what
 
 test("states are those of --state", () => {
 	const found = Object.entries(Doing).map(([name, states]) => [name, samplesWith({ states })]);
-	assert.deepEqual(Object.fromEntries(found), { onCpu: 13, waiting: 25, gil: 13, wantsGil: 5, gc: 3, exception: 2 });
+	const expected = { onCpu: 13, waiting: 25, gil: 13, wantsGil: 5, gc: 3, exception: 2, socket: 20 };
+	assert.deepEqual(found.filter(([, samples]) => samples !== 0), Object.entries(expected));
 	assert.equal(samplesWith({ states: Doing.gc | Doing.wantsGil }), 8);
 });
 
@@ -203,6 +206,21 @@ test("statistics are those of the report", () => {
 	assert.deepEqual(s.processes.map((p) => [p.process, p.samples, p.threads]), [[0, 40, 2]]);
 	assert.ok(Math.abs(s.states.onCpu.halfWidth - wilsonHalfWidth(13, 40)) < 1e-12);
 	assert.equal(s.gilHeld?.share, 13 / 200);
+});
+
+test("what was waited for, the most first", () => {
+	const told = shownOf(threads).waits().map(({ text, samples, share }) => [text, samples, share]);
+	assert.deepEqual(told, [["sockets", 20, 0.5], ["the GIL", 5, 0.125]]);
+	const idle = shownOf(threads, { filter: { ...noFilter, idle: "keep" } }).waits();
+	const counts = idle.map(({ text, samples }) => [text, samples]);
+	assert.deepEqual(counts, [["not known", 100], ["sockets", 20], ["the GIL", 5]]);
+	assert.deepEqual(shownOf(threads, { filter: { ...noFilter, states: Doing.wantsGil } }).waits(), []);
+});
+
+test("what a newer plumb says was waited for is another thing", () => {
+	assert.equal(reasonOf(15 << 8), Reason.other);
+	assert.equal(reasonOf((Reason.sleep << 8) | Bit.onCpu), Reason.unknown);
+	assert.ok(hasState(Reason.sleep << 8, Reason.sleep << 8) && !hasState(Reason.sleep << 8, Reason.lock << 8));
 });
 
 test("shares of states are of the time: samples of a lower rate stand for more", () => {

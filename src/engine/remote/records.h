@@ -76,9 +76,10 @@ struct pl_record {
 			uint32_t holder, waiter; /* threads */
 		} lock;				 /* that the next sample, of the waiter, waited for */
 	};
-	uint8_t kind, state, quality, marker; /* state of a wait: enum pl_dump_for; of a lock: enum
-						       pl_holder_known, marker: it is an RLock */
-	uint32_t tag;			      /* of a sample */
+	uint8_t kind : 4, quality : 4;
+	uint8_t marker; /* of a lock: it is an RLock */
+	uint16_t state; /* of a wait: enum pl_dump_for; of a lock: enum pl_holder_known */
+	uint32_t tag;	/* of a sample */
 };
 _Static_assert(sizeof(struct pl_record) == 32, "a slot of the queue is half a cache line");
 

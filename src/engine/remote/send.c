@@ -176,7 +176,7 @@ void pl_send_weighed(struct pl_engine *e, struct pl_sampled *thread, const struc
 
 void pl_send_wait(struct pl_engine *e, struct pl_sampled *thread, const struct pl_tasks_waiting *wait)
 {
-	struct pl_record rec = {.kind = PL_RECORD_WAIT, .state = wait->what};
+	struct pl_record rec = {.kind = PL_RECORD_WAIT, .state = (uint16_t)wait->what};
 
 	if (!thread->announced)
 		pl_send_thread(e, thread);
@@ -195,7 +195,7 @@ void pl_send_wait(struct pl_engine *e, struct pl_sampled *thread, const struct p
 void pl_send_lock(struct pl_engine *e, struct pl_sampled *waiter, const struct pl_look_at_lock *look)
 {
 	struct pl_record rec = {
-		.kind = PL_RECORD_LOCK, .state = (uint8_t)look->known, .marker = look->lock.kind != PL_LOCK_PLAIN};
+		.kind = PL_RECORD_LOCK, .state = (uint16_t)look->known, .marker = look->lock.kind != PL_LOCK_PLAIN};
 	struct pl_sampled *holder = NULL;
 
 	if (look->known == PL_HOLDER_THREAD)

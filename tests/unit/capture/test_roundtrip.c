@@ -176,7 +176,7 @@ static void any_time_and_weight_can_be_recorded(void **state)
 		struct pl_sample s = {.time_ns = values[i],
 				      .thread = t,
 				      .weight_ns = values[7 - i],
-				      .state = 255,
+				      .state = UINT8_MAX | PL_STATE_REASONS,
 				      .quality = PL_PARTIAL};
 		check(pl_profile_add(p, &s));
 		check(pl_capture_add(w, &s));

@@ -11,7 +11,7 @@
 
 static struct pl_record record(uint32_t i)
 {
-	struct pl_record r = {.kind = PL_RECORD_SAMPLE, .state = (uint8_t)i, .quality = (uint8_t)(i >> 8)};
+	struct pl_record r = {.kind = PL_RECORD_SAMPLE, .state = (uint16_t)i, .quality = i >> 16 & 15};
 
 	r.sample.time_ns = i;
 	r.sample.weight_ns = i * 3ull;

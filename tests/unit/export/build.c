@@ -117,7 +117,7 @@ uint32_t build_frame(struct build *b, uint32_t parent, const char *name, const c
 
 void build_samples(struct build *b, uint32_t thread, uint32_t stack, int state, int quality, int count)
 {
-	struct pl_sample s = {.thread = thread, .stack = stack, .state = (uint8_t)state, .quality = (uint8_t)quality};
+	struct pl_sample s = {.thread = thread, .stack = stack, .state = (uint16_t)state, .quality = (uint8_t)quality};
 
 	for (int i = 0; i < count; i++) {
 		s.time_ns = b->now_ns;
@@ -150,10 +150,10 @@ void build_example(struct build *b)
 		build_samples(b, 0, orders, run, PL_EXACT, 1);
 		build_samples(b, 0, loads, run | PL_STATE_IN_GC, PL_STOPPED, 1);
 		build_samples(b, 0, poll, run, PL_PARTIAL, i % 20 == 0);
-		build_samples(b, 0, pool, 0, PL_EXACT, 2 - (i % 20 == 0));
+		build_samples(b, 0, pool, PL_REASON_SOCKET << PL_STATE_BITS, PL_EXACT, 2 - (i % 20 == 0));
 		build_samples(b, 0, root, run, PL_EXACT, 1);
 		b->now_ns -= 10u * PERIOD_NS;
-		build_samples(b, 1, idle, 0, PL_EXACT, 10);
+		build_samples(b, 1, idle, PL_REASON_LOCK << PL_STATE_BITS, PL_EXACT, 10);
 	}
 	b->p->meta.stops = 1000;
 	b->p->meta.stopped_ns = 5200000;

@@ -24,7 +24,7 @@ static struct pl_sample sample_at(struct pl_rng *rng, uint32_t i, uint32_t threa
 	return (struct pl_sample){.time_ns = i * 1000ull,
 				  .thread = (uint32_t)(r % threads),
 				  .stack = (uint32_t)(r >> 20 & 0xffff),
-				  .state = (uint8_t)(r >> 40 & 63),
+				  .state = (uint16_t)(r >> 40 & 4095),
 				  .quality = (uint8_t)(r >> 46 & 3),
 				  .weight_ns = pl_rng_next(rng),
 				  .extra = r >> 62 ? 0 : pl_rng_next(rng)};

@@ -335,7 +335,7 @@ struct pl_sample generate_sample(struct generator *g)
 	struct pl_thread *t = &g->profile->threads[s.thread];
 	t->cpu_known = tid != 2;
 	t->cpu_ns += t->cpu_known ? random_below(rng, 1000000) : 0;
-	s.state = (uint8_t)random_below(rng, 64);
+	s.state = (uint16_t)(random_below(rng, 64) | random_below(rng, 16) << PL_STATE_BITS);
 	s.quality = (uint8_t)random_below(rng, PL_QUALITIES);
 	s.weight_ns = random_below(rng, 4) ? g->profile->meta.period_ns : random_below(rng, 3000000);
 	if (g->rich)

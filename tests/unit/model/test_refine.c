@@ -211,6 +211,14 @@ static bool has_tag(const struct plumb_profile *p, uint32_t stack, const char *a
 										: "none");
 }
 
+/* Reasons begin behind the GIL's, and their bits behind those of states; unknown ones are another one. */
+static unsigned reason_passes(unsigned st)
+{
+	unsigned reason = st >> 8 > PL_REASON_OTHER ? PL_REASON_OTHER : st >> 8;
+
+	return st & (1 | 32 | 4) || reason < PL_REASON_LOCK ? 0 : PL_PASS_LOCK << (reason - PL_REASON_LOCK);
+}
+
 static bool wanted(const struct source *src, const struct pl_refine *o, const struct pl_sample *s)
 {
 	const struct plumb_profile *p = src->p;
@@ -229,6 +237,7 @@ static bool wanted(const struct source *src, const struct pl_refine *o, const st
 	d |= st & 4 ? PL_PASS_WANTS_GIL : 0;
 	d |= st & 8 ? PL_PASS_GC : 0;
 	d |= st & 16 ? PL_PASS_EXCEPTION : 0;
+	d |= reason_passes(st);
 	if (o->doing && !(o->doing & d))
 		return false;
 	if (o->skip_idle && !(st & 3))

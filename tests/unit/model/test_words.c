@@ -39,8 +39,8 @@ static void a_set_of_states_is_known_by_its_words(void **state)
 	}
 	for (unsigned set = 0; set <= all; set++) {
 		char buf[PL_STATE_TEXT_BYTES];
-		const char *text = pl_state_text((uint8_t)set, buf);
-		uint8_t found = UINT8_MAX;
+		const char *text = pl_state_text((uint16_t)set, buf);
+		uint16_t found = UINT16_MAX;
 
 		assert_true(pl_state_parse(text, strlen(text), &found));
 		assert_int_equal(found, set & all);
@@ -56,8 +56,29 @@ static void samples_are_chosen_by_one_state_each(void **state)
 		for (size_t k = 0; k < i; k++)
 			assert_int_not_equal(doings[i].state, doings[k].state);
 		all |= doings[i].state;
+		assert_true(doings[i].state <= UINT8_MAX || doings[i].state % (1 << PL_STATE_BITS) == 0);
 	}
-	assert_false(all & ~(unsigned)UINT8_MAX);
+	assert_false(all & ~(unsigned)(UINT8_MAX | PL_STATE_REASONS));
+}
+
+/* The GIL has a bit of its own, and who runs waits for nothing. */
+static void a_wait_has_one_reason(void **state)
+{
+	for (unsigned i = 0; i < PL_REASONS; i++) {
+		enum pl_reason reason = (enum pl_reason)i, found;
+		uint16_t waiting = pl_reason_state(reason);
+
+		assert_true(*pl_reasons[i].word && *pl_reasons[i].text);
+		assert_int_equal(pl_reason_of(waiting), reason == PL_REASON_GIL ? PL_REASON_UNKNOWN : reason);
+		assert_int_equal(pl_reason_of(waiting | PL_STATE_WANTS_GIL), PL_REASON_GIL);
+		assert_int_equal(pl_reason_of(waiting | PL_STATE_ON_CPU), PL_REASON_UNKNOWN);
+		assert_int_equal(pl_reason_of(waiting | PL_STATE_UNKNOWN), PL_REASON_UNKNOWN);
+		if (pl_reason_parse(pl_reasons[i].word, strlen(pl_reasons[i].word), &found))
+			assert_int_equal(found, reason);
+		else
+			assert_int_equal(reason, PL_REASON_UNKNOWN);
+	}
+	assert_int_equal(pl_reason_of(PL_STATE_REASONS), PL_REASON_OTHER); /* of a newer plumb */
 }
 
 typedef const char *name_fn(unsigned number);
@@ -119,6 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_set_of_states_is_known_by_its_words),
 		cmocka_unit_test(samples_are_chosen_by_one_state_each),
+		cmocka_unit_test(a_wait_has_one_reason),
 		cmocka_unit_test(kinds_qualities_and_modes_are_known_by_their_names),
 		cmocka_unit_test(each_loss_is_a_figure),
 		cmocka_unit_test(a_state_is_shown_as_one_activity),

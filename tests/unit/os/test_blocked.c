@@ -28,7 +28,9 @@
 #include "descriptor.h"
 #include "mem_live.h"
 #include "stage.h"
+#include "syscalls.h"
 #include "thread_state.h"
+#include "wait_reason.h"
 
 #define HOUR	3600
 #define TICK_NS 10000000 /* of the kernel's times of start */
@@ -68,6 +70,8 @@ static int tear_down(void **state)
 
 typedef void act_fn(void);
 
+static enum pl_reason reason; /* of who was examined last */
+
 /* A child that blocks in @p act, and what we find out about it. */
 static void examine(act_fn *act, struct pl_blocked *ret)
 {
@@ -92,6 +96,7 @@ static void examine(act_fn *act, struct pl_blocked *ret)
 	       !(info.syscall == SYS_futex && info.args[0] == (uint64_t)(uintptr_t)ready))
 		continue;
 	pl_blocked_describe(pid, pl_mem_live_mem(live), &locks, &info, ret);
+	reason = pl_wait_reason(pid, pid, pl_mem_live_mem(live), &info);
 	pl_file_locks_deinit(&locks);
 	pl_mem_live_destroy(live);
 	pl_thread_clock_close(&clock);
@@ -110,6 +115,7 @@ static void test_read(void **state)
 	struct pl_blocked b;
 
 	examine(do_read, &b);
+	assert_int_equal(reason, PL_REASON_PIPE);
 	assert_string_equal(b.call, "read");
 	assert_int_equal(b.on, PL_ON_FD);
 	assert_int_equal(b.fd, pipe_fds[0]);
@@ -127,6 +133,7 @@ static void test_epoll(void **state)
 	struct pl_blocked b;
 
 	examine(do_epoll, &b);
+	assert_int_equal(reason, PL_REASON_POLL);
 	assert_string_equal(b.call, "epoll_wait");
 	assert_int_equal(b.fd, epoll_fd);
 	assert_int_equal(b.on, PL_ON_FD);
@@ -145,6 +152,7 @@ static void test_poll(void **state)
 	struct pl_blocked b;
 
 	examine(do_poll, &b);
+	assert_int_equal(reason, PL_REASON_POLL);
 	assert_string_equal(b.call, "poll");
 	assert_int_equal(b.on, PL_ON_FDS);
 	assert_int_equal(b.fd_total, 2);
@@ -168,6 +176,7 @@ static void test_select(void **state)
 	struct pl_blocked b;
 
 	examine(do_select, &b);
+	assert_int_equal(reason, PL_REASON_OTHER);
 	assert_string_equal(b.call, "select");
 	assert_int_equal(b.fd_total, 1);
 	assert_int_equal(b.fds[0], event_fd);
@@ -186,6 +195,7 @@ static void test_sleep(void **state)
 	struct pl_blocked b;
 
 	examine(do_sleep, &b);
+	assert_int_equal(reason, PL_REASON_SLEEP);
 	assert_int_equal(b.on, PL_ON_TIME);
 	assert_true(b.limited && !b.left_known);
 	assert_int_equal(b.limit_ns, HOUR * 1000000000ull);
@@ -205,6 +215,7 @@ static void test_sleep_until(void **state)
 	struct pl_blocked b;
 
 	examine(do_sleep_until, &b);
+	assert_int_equal(reason, PL_REASON_SLEEP);
 	assert_true(b.left_known);
 	assert_in_range(b.left_ns, (HOUR - 2 * PATIENCE_S) * 1000000000ull, HOUR * 1000000000ull);
 }
@@ -223,6 +234,7 @@ static void test_futex(void **state)
 	struct pl_blocked b;
 
 	examine(do_futex, &b);
+	assert_int_equal(reason, PL_REASON_LOCK);
 	assert_string_equal(b.call, "futex");
 	assert_int_equal(b.on, PL_ON_FUTEX);
 	assert_int_equal(b.futex, (uintptr_t)&futex_word);
@@ -249,6 +261,7 @@ static void test_sockets(void **state)
 	char address[32];
 
 	examine(do_accept, &b);
+	assert_int_equal(reason, PL_REASON_SOCKET);
 	assert_int_equal(b.fd, listener);
 	pl_fd_look(getpid(), listener, &net, &fd);
 	snprintf(address, sizeof address, "127.0.0.1:%d", port);
@@ -259,6 +272,7 @@ static void test_sockets(void **state)
 	assert_string_equal(fd.socket.peer, "");
 
 	examine(do_recv, &b);
+	assert_int_equal(reason, PL_REASON_SOCKET);
 	assert_string_equal(b.call, "recv");
 	assert_int_equal(b.fd, pair[0]);
 	pl_fd_look(getpid(), pair[0], &net, &fd);
@@ -284,6 +298,7 @@ static void test_wait(void **state)
 	struct pl_blocked b;
 
 	examine(do_wait, &b);
+	assert_int_equal(reason, PL_REASON_CHILD);
 	kill(b.child, SIGKILL);
 	assert_string_equal(b.call, "wait4");
 	assert_int_equal(b.on, PL_ON_CHILD);
@@ -300,6 +315,7 @@ static void test_file_lock(void **state)
 	struct pl_blocked b;
 
 	examine(do_flock, &b);
+	assert_int_equal(reason, PL_REASON_LOCK);
 	assert_string_equal(b.call, "flock");
 	assert_int_equal(b.on, PL_ON_FILE_LOCK);
 	assert_int_equal(b.lock_holder, getpid());
@@ -315,6 +331,7 @@ static void test_signal(void **state)
 	struct pl_blocked b;
 
 	examine(do_pause, &b);
+	assert_int_equal(reason, PL_REASON_SIGNAL);
 	assert_int_equal(b.on, PL_ON_SIGNAL);
 }
 
@@ -333,10 +350,83 @@ static void test_path(void **state)
 	char path[64];
 
 	examine(do_open, &b);
+	assert_int_equal(reason, PL_REASON_FILE);
 	snprintf(path, sizeof path, "%s.fifo", lock_path);
 	unlink(path);
 	assert_int_equal(b.on, PL_ON_PATH);
 	assert_string_equal(b.path, path);
+}
+
+static void do_poll_a_socket(void)
+{
+	struct pollfd fd = {.fd = pair[0], .events = POLLIN};
+	poll(&fd, 1, HOUR * 1000);
+}
+
+static void do_sleep_in_select(void)
+{
+	struct timeval tv = {.tv_sec = HOUR};
+	select(0, NULL, NULL, NULL, &tv);
+}
+
+static void do_read_a_socket(void)
+{
+	char c;
+	(void)!read(pair[0], &c, 1);
+}
+
+static void do_lock_a_record(void)
+{
+	struct flock range = {.l_type = F_WRLCK};
+	fcntl(open(lock_path, O_RDWR), F_SETLKW, &range);
+}
+
+static void do_send(void)
+{
+	char bytes[4096] = "";
+	while (write(pair[0], bytes, sizeof bytes) > 0)
+		continue;
+}
+
+/* What a wait in poll, select, read and write is for, is what the descriptor is. */
+static void test_what_the_descriptor_says(void **state)
+{
+	struct pl_blocked b;
+	struct flock range = {.l_type = F_WRLCK};
+
+	examine(do_poll_a_socket, &b);
+	assert_int_equal(reason, PL_REASON_SOCKET);
+	examine(do_sleep_in_select, &b);
+	assert_int_equal(reason, PL_REASON_SLEEP);
+	examine(do_read_a_socket, &b);
+	assert_int_equal(reason, PL_REASON_SOCKET);
+	examine(do_send, &b);
+	assert_int_equal(reason, PL_REASON_SOCKET);
+	assert_int_equal(fcntl(lock_fd, F_SETLK, &range), 0);
+	examine(do_lock_a_record, &b);
+	assert_int_equal(reason, PL_REASON_LOCK);
+}
+
+/* Each call that may block has a reason, or its descriptor has. */
+static void test_every_call_has_a_reason(void **state)
+{
+	struct pl_mem_live *live;
+
+	assert_ok(pl_mem_live_create(getpid(), &live));
+	for (int number = 0; number < 600; number++) {
+		const struct pl_call *call = pl_call_find(number);
+		struct pl_activity_info info = {.syscall = number, .args = {(uint64_t)pipe_fds[0]}};
+		enum pl_reason found = pl_wait_reason(getpid(), getpid(), pl_mem_live_mem(live), &info);
+
+		assert_true(found > PL_REASON_GIL && found < PL_REASONS);
+		if (call && call->kind == PL_CALL_FD)
+			assert_int_equal(found, call->reason ? call->reason : PL_REASON_PIPE);
+		if (!call)
+			assert_int_equal(found, PL_REASON_OTHER);
+	}
+	for (unsigned kind = 0; kind <= PL_FD_OTHER; kind++)
+		assert_true(pl_wait_reason_of_fd((enum pl_fd_kind)kind) > PL_REASON_GIL);
+	pl_mem_live_destroy(live);
 }
 
 /* Pointers and counts of a program may be anything. */
@@ -357,6 +447,8 @@ static void test_arguments_that_lie(void **state)
 			for (int a = 0; a < 6; a++)
 				info.args[a] = values[(k + (size_t)a) % (sizeof values / sizeof values[0])];
 			pl_blocked_describe(getpid(), pl_mem_live_mem(live), &locks, &info, &b);
+			assert_in_range(pl_wait_reason(getpid(), getpid(), pl_mem_live_mem(live), &info),
+					PL_REASON_LOCK, PL_REASON_OTHER);
 			assert_true(b.fd_count <= PL_BLOCKED_FDS);
 			assert_true(b.fd_total >= b.fd_count);
 		}
@@ -402,6 +494,8 @@ int main(void)
 		cmocka_unit_test(test_file_lock),
 		cmocka_unit_test(test_signal),
 		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_what_the_descriptor_says),
+		cmocka_unit_test(test_every_call_has_a_reason),
 		cmocka_unit_test(test_arguments_that_lie),
 		cmocka_unit_test(test_state_and_age),
 	};

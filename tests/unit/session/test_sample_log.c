@@ -31,7 +31,7 @@ static struct pl_sample random_sample(struct pl_rng *rng, unsigned i)
 	return (struct pl_sample){.time_ns = pl_rng_next(rng) >> i % 64,
 				  .thread = (uint32_t)pl_rng_next(rng) >> i % 32,
 				  .stack = (uint32_t)pl_rng_next(rng) >> i % 31,
-				  .state = (uint8_t)pl_rng_next(rng),
+				  .state = (uint16_t)pl_rng_next(rng),
 				  .quality = (uint8_t)(pl_rng_next(rng) % PL_QUALITIES),
 				  .weight_ns = pl_rng_next(rng) >> i % 61,
 				  .extra = pl_rng_next(rng) >> i % 59};

@@ -7,7 +7,7 @@ import {
 import { decodeMeta } from "./meta";
 import { endsOf } from "./preorder";
 import type { BaseTree, Cells, FunctionTable, LocationTable, Meta, Profile, Source, Strip } from "./profile";
-import { stripKinds } from "./profile";
+import { stateKinds, stripKinds } from "./profile";
 import { finish, type Steps } from "./steps";
 import { functionTable } from "./tables";
 
@@ -204,7 +204,7 @@ function decodeCells(b: Bytes, tree: BaseTree, functions: FunctionTable, meta: M
 	}
 	const bins = Math.ceil(meta.bins / 2 ** shift);
 	const thread = unsigned(column(b, count, meta.threads.length - 1));
-	const state = new Uint16Array(column(b, count, 1023));
+	const state = new Uint16Array(column(b, count, stateKinds - 1));
 	const bin = unsigned(deltas(b, count, Math.min(bins - 1, maxId)));
 	const samples = amounts(b, count);
 	const weight = flags & 1 ? samples.map((n) => n * meta.period_ns + svarint(b)) : null;

@@ -246,6 +246,9 @@ export interface BaseTree {
 	readonly node: Int32Array;
 }
 
+/** States of samples with their quality, `state << 2 | quality`, are below this. */
+export const stateKinds = 1 << 14;
+
 /** The samples, added up. Sorted by place. */
 export interface Cells {
 	readonly count: number;

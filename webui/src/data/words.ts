@@ -31,9 +31,20 @@ export const Doing = {
 	wantsGil: 8,
 	gc: 16,
 	exception: 32,
+	lock: 64,
+	sleep: 128,
+	socket: 256,
+	pipe: 512,
+	file: 1024,
+	poll: 2048,
+	child: 4096,
+	pageFault: 8192,
+	terminal: 16384,
+	signal: 32768,
+	other: 65536,
 } as const;
 
-/** The bit of the state that each is (0: it was waiting), its word on the command line, and how it is told. */
+/** What of the state each is (as hasState takes it), its word on the command line, and how it is told. */
 export const doings = [
 	{ bit: 1, state: 1, word: "on-cpu", text: "Running or ready" },
 	{ bit: 2, state: 0, word: "waiting", text: "Waiting" },
@@ -41,6 +52,51 @@ export const doings = [
 	{ bit: 8, state: 4, word: "wants-gil", text: "Waits for the GIL" },
 	{ bit: 16, state: 8, word: "gc", text: "Collects garbage" },
 	{ bit: 32, state: 16, word: "exception", text: "Handles an exception" },
+	{ bit: 64, state: 512, word: "lock", text: "Waits for a lock" },
+	{ bit: 128, state: 768, word: "sleep", text: "Sleeps" },
+	{ bit: 256, state: 1024, word: "socket", text: "Waits for a socket" },
+	{ bit: 512, state: 1280, word: "pipe", text: "Waits for a pipe" },
+	{ bit: 1024, state: 1536, word: "file", text: "Waits for a file" },
+	{ bit: 2048, state: 1792, word: "poll", text: "Waits in poll or epoll" },
+	{ bit: 4096, state: 2048, word: "child", text: "Waits for a child process" },
+	{ bit: 8192, state: 2304, word: "page-fault", text: "Waits for memory" },
+	{ bit: 16384, state: 2560, word: "terminal", text: "Waits for a terminal" },
+	{ bit: 32768, state: 2816, word: "signal", text: "Waits for a signal" },
+	{ bit: 65536, state: 3072, word: "other", text: "Waits for something else" },
+] as const;
+
+/** For what a thread waited. */
+export const Reason = {
+	unknown: 0,
+	gil: 1,
+	lock: 2,
+	sleep: 3,
+	socket: 4,
+	pipe: 5,
+	file: 6,
+	poll: 7,
+	child: 8,
+	pageFault: 9,
+	terminal: 10,
+	signal: 11,
+	other: 12,
+} as const;
+
+/** How they are told, by number. */
+export const reasons = [
+	{ word: "unknown", text: "not known" },
+	{ word: "gil", text: "the GIL" },
+	{ word: "lock", text: "locks" },
+	{ word: "sleep", text: "sleep" },
+	{ word: "socket", text: "sockets" },
+	{ word: "pipe", text: "pipes" },
+	{ word: "file", text: "files" },
+	{ word: "poll", text: "poll or epoll" },
+	{ word: "child", text: "child processes" },
+	{ word: "page-fault", text: "memory" },
+	{ word: "terminal", text: "terminals" },
+	{ word: "signal", text: "signals" },
+	{ word: "other", text: "other things" },
 ] as const;
 
 /** What is shown of a state, in the order of columns: the first by rank that has its bit (0: any). */

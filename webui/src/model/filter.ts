@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which samples count. Layer model; pure.
 import type { Profile } from "../data/profile";
-import { State } from "../data/profile";
+import { State, stateKinds } from "../data/profile";
 import { doings } from "../data/words";
+import { hasState } from "./reasons";
 
 export { Doing } from "../data/words";
 
@@ -63,13 +64,8 @@ function doingOf(state: number): number {
 	return set;
 }
 
-/** One of the bits, or, with bits 0, that it is waiting. */
-function hasState(state: number, bits: number): boolean {
-	return (bits ? state & bits : ~state & State.onCpu && ~state & State.unknown) !== 0;
-}
-
 function askedOf({ states }: Filter): Uint8Array {
-	return Uint8Array.from({ length: 1024 }, (_, i) => (!states || states & doingOf(i >> 2) ? 1 : 0));
+	return Uint8Array.from({ length: stateKinds }, (_, i) => (!states || states & doingOf(i >> 2) ? 1 : 0));
 }
 
 function statesOf({ idle }: Filter, asked: Uint8Array): Uint8Array {

@@ -3,7 +3,7 @@
 // samples of a lower rate stand for more; but of samples unless the mode is wall, as CPU time does not tell for how
 // long a thread waited. Layer model; pure.
 import type { Profile } from "../data/profile";
-import { State } from "../data/profile";
+import { State, stateKinds } from "../data/profile";
 import { states } from "../data/words";
 import { batchesOf, halfWidths, type Selected } from "./batches";
 import type { Filter, Sieve, Unit } from "./filter";
@@ -121,7 +121,7 @@ function processTime({ lived, durationNs }: Recording, some?: readonly ProcessFi
 }
 
 function overallStates(selected: Selected) {
-	const rows = Uint32Array.from({ length: 1024 }, (_, i) => bitsOf(i >> 2));
+	const rows = Uint32Array.from({ length: stateKinds }, (_, i) => bitsOf(i >> 2));
 	const batches = batchesOf(selected, stateUnit(selected.profile), stateNames.length, { byState: rows });
 	const [widths, all] = [halfWidths(batches), sum(batches.all)];
 	const figures = stateNames.map((name, k) => {

@@ -3,7 +3,7 @@
 // was made from changes: a brush over the timeline leaves the shapes of trees alone, a search leaves everything alone.
 // Layer state; no DOM.
 import type { DiffRow, Profile, Report } from "../data/profile";
-import { activities, stripKinds } from "../data/profile";
+import { activities, stateKinds, stripKinds } from "../data/profile";
 import { type Steps, type Work, workOf } from "../data/steps";
 import {
 	batchesOf, batchingOf, halfWidths, maxRows, nodeBits, rowBits, type Rows, type Selected,
@@ -22,6 +22,7 @@ import {
 	expressionsOf, fileFigures, type FileFigures, type FileLines, lineCallees, lineCallers, lineTable,
 	locationsByLine, locationValues, opcodesOf,
 } from "../model/lines";
+import { type WaitFigure, waitFigures } from "../model/reasons";
 import { matchedValue, matcher } from "../model/search";
 import { type FoldedShape, shaping } from "../model/shape";
 import { stateUnit, type Statistics, statisticsOf } from "../model/statistics";
@@ -76,6 +77,8 @@ export interface Shown {
 	/** `rows`: by row of the function table, null: nothing is searched for. `share` of what passes. */
 	search(): { readonly rows: Uint8Array | null; readonly share: number; readonly error: string | null };
 	statistics(): Statistics;
+	/** What was waited for, the most first; empty if that is not known. */
+	waits(): readonly WaitFigure[];
 	/** Who held the GIL while what passes waited for it. */
 	blame(): Blame | null;
 	/** For which locks it waited, and who held them. */
@@ -208,6 +211,11 @@ function statistics(p: Pipeline): Statistics {
 	);
 }
 
+function waits(p: Pipeline): readonly WaitFigure[] {
+	const from = selected(p);
+	return p.keep("waits", [from], () => waitFigures(from, stateUnit(p.profile)));
+}
+
 /** Figures of some rows: values, samples and intervals out of one pass over the cells. */
 function figuresOf(p: Pipeline, count: number, rows: Rows): Figure[] {
 	const { unit } = p.state;
@@ -293,7 +301,7 @@ function exclusiveStates(passes: Sieve): Uint8Array[] {
 
 /** Sets of states as classes, from 1; 0: in none. */
 function classesOf(sets: readonly Uint8Array[]): { of: Uint8Array; count: number } {
-	const of = new Uint8Array(1024);
+	const of = new Uint8Array(stateKinds);
 	sets.forEach((set, kind) => {
 		for (let i = 0; i < set.length; i++) if (set[i]) of[i] = kind + 1;
 	});
@@ -318,7 +326,7 @@ function functionStates(p: Pipeline, fn: number): number[] {
 /** By `state << 2 | quality`: whether there is such a sample. */
 function statesThere({ profile, keep }: Pipeline): Uint8Array {
 	return keep("states there", [profile], () => {
-		const there = new Uint8Array(1024);
+		const there = new Uint8Array(stateKinds);
 		for (const state of profile.cells.state) there[state] = 1;
 		return there;
 	});
@@ -510,6 +518,7 @@ function shownOf(p: Pipeline): Shown {
 		leafStates: (of) => leafStates(p, of),
 		search: () => search(p),
 		statistics: () => statistics(p),
+		waits: () => waits(p),
 		blame: () => keep("blame", [selected(p)], () => blameOf(selected(p))),
 		lockBlame: () => lockBlame(p),
 		sourceFiles: () => sourceFiles(p),

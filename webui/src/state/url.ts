@@ -2,12 +2,15 @@
 // The whole state as the hash of the address, and back: `key=value&...` with what differs from the beginning. What is
 // wrong or out of range in it is left out, so that an old or mangled link still opens. Layer state; no DOM.
 import type { Profile, Report } from "../data/profile";
+import { doings } from "../data/words";
 import type { Filter } from "../model/filter";
 import { labelsOf } from "../model/labels";
 import type { Transform } from "../model/transform";
 import type { Place } from "../model/tree";
 import { profileOf } from "./derived";
 import { initialState, LONGEST_NOTE, sortColumns, type State, views } from "./state";
+
+const allDoings = doings.reduce((all, { bit }) => all | bit, 0);
 
 /** One letter a transform, then its number. */
 const letters = {
@@ -110,7 +113,7 @@ function readFilter(profile: Profile, at: ReadonlyMap<string, string>): Filter {
 		processes: readList(at.get("pr"), profile.meta.processes.length),
 		threads: readList(at.get("th"), profile.meta.threads.length),
 		time: readSpan(at.get("t"), 2 ** 53),
-		states: index(at.get("st"), 64) ?? 0,
+		states: index(at.get("st"), allDoings + 1) ?? 0,
 		kinds: index(at.get("k"), 32) ?? 0,
 		modules: readList(at.get("m"), profile.strings.length) ?? [],
 		labels: readList(at.get("tg"), labelsOf(profile.meta).length) ?? [],
