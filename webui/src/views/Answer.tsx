@@ -17,6 +17,8 @@ import { useSettled } from "./useSettled";
 
 const FINDINGS = 2;
 const STEPS = 4;
+const REASONS = 4;
+const WORTH_TELLING = 0.01;
 /** The hot path ends where no branch has this much of its caller. */
 const BRANCH = 0.3;
 
@@ -85,8 +87,19 @@ function Sentence({ page }: { page: Page }): JSX.Element {
 			{timed ? ` (${time(value)})` : ""}
 			{line === "" ? doingWords(page.shown.functionStates(fn)) : ""}.
 			<Path page={page} />
+			<Waits page={page} />
 		</>
 	);
+}
+
+/** What threads waited for, of all that they waited. */
+function Waits({ page }: { page: Page }): JSX.Element | null {
+	const waits = page.shown.waits();
+	const all = waits.reduce((sum, { share }) => sum + share, 0);
+	const most = waits.filter(({ share }) => share >= WORTH_TELLING * all).slice(0, REASONS);
+	if (all < WORTH_TELLING) return null;
+	const parts = most.map(({ text, share }) => `${text} ${percent(share / all)}`);
+	return <>{` Threads waited ${percent(all)} of their time: ${parts.join(", ")}.`}</>;
 }
 
 /** With the samples that it is about, where they can be chosen. */

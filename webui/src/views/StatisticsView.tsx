@@ -6,6 +6,7 @@ import type { JSX } from "preact";
 import { Quality, State } from "../data/profile";
 import { doings, losses, states } from "../data/words";
 import { count, percent, rate, sharePm, time } from "../model/numbers";
+import type { WaitFigure } from "../model/reasons";
 import type { StateName, Statistics } from "../model/statistics";
 import { BlameTable } from "./BlameTable";
 import { LockTable } from "./LockTable";
@@ -68,6 +69,10 @@ function doingRows({ samples, states: figures, gilHeld }: Statistics): Row[] {
 	return [...rows, { name, value: sharePm(share, halfWidth), share }];
 }
 
+function waitRows(waits: readonly WaitFigure[]): Row[] {
+	return waits.map(({ text, share, halfWidth }) => ({ name: text, value: sharePm(share, halfWidth), share }));
+}
+
 function recordingRows(page: Page, { rateTaken, recording }: Statistics): (Row | null)[] {
 	const { meta } = page.profile;
 	const idle = meta.threads.filter((thread) => thread.idle).length;
@@ -122,10 +127,14 @@ function SpreadNote({ page }: { page: Page }): JSX.Element | null {
 export function StatisticsView({ page }: { page: Page }): JSX.Element {
 	const statistics = page.shown.statistics();
 	const { meta } = page.profile;
+	const waits = page.shown.waits();
 	return (
 		<div class="stats" tabIndex={0} role="region" aria-label="Statistics">
 			<div class="cards">
 				<Card title="What threads did, of their time" rows={doingRows(statistics)} />
+				{waits.length > 0 ? (
+					<Card title="What threads waited for, of their time" rows={waitRows(waits)} />
+				) : null}
 				<Card title="Recording" rows={recordingRows(page, statistics)} />
 				<Card title="How sure it is" rows={truthRows(statistics)} />
 				{meta.imported ? null : (
