@@ -9,17 +9,22 @@
 #include "formats.h"
 #include "frame_name.h"
 #include "gil_blame.h"
+#include "index.h"
 #include "lock_blame.h"
 #include "json.h"
 #include "opcodes.h"
 #include "own_code.h"
 #include "report_facts.h"
+#include "stack_ranks.h"
 #include "waits_table.h"
 #include "words.h"
 
 #define SCHEMA	     "plumb.report/1"
 #define NO_INDEX     UINT32_MAX
 #define SHARE_DIGITS 6
+
+/* Of all stacks, which are written whole: a few kilobytes of a recording can stand for any number. */
+#define FRAMES_MAX 50000000u
 
 struct report {
 	const struct plumb_profile *p;
@@ -36,6 +41,7 @@ struct report {
 	uint32_t *function_index, *thread_index, *location_index; /* id -> index in the output */
 	uint32_t *locations;					  /* index in the output -> id */
 	uint32_t location_count;
+	uint32_t *ranks;   /* of each stack that occurs: locations go by their index */
 	uint32_t *path;	   /* of one stack */
 	uint32_t *sources; /* rows of the profile by the name of the file */
 };
@@ -273,31 +279,64 @@ static void write_quality(struct pl_json *j, const struct pl_stack_row *row)
 	pl_json_object_end(j);
 }
 
+static void write_stack(struct report *r, const struct pl_stack_row *row)
+{
+	struct pl_json *j = &r->j;
+	uint32_t len = 0;
+
+	for (uint32_t s = row->stack; s; s = r->p->stacks[s].parent)
+		r->path[len++] = r->location_index[r->p->stacks[s].location];
+	pl_json_object(j);
+	pl_json_key_u64(j, "thread", r->thread_index[row->thread]);
+	pl_json_key_u64(j, "samples", row->samples);
+	pl_json_key_u64(j, "weight_ns", row->weight_ns);
+	write_quality(j, row);
+	pl_json_key(j, "frames");
+	pl_json_array(j);
+	while (len > 0)
+		pl_json_u64(j, r->path[--len]);
+	pl_json_array_end(j);
+	pl_json_object_end(j);
+}
+
+/* What is in no stack, as there are too many frames. */
+static void write_left_out(struct report *r, size_t from)
+{
+	uint64_t samples = 0, weight_ns = 0;
+
+	if (from == r->stacks.len)
+		return;
+	for (size_t i = from; i < r->stacks.len; i++) {
+		samples = pl_sum_u64(samples, r->stacks.data[i].samples);
+		weight_ns = pl_sum_u64(weight_ns, r->stacks.data[i].weight_ns);
+	}
+	pl_json_key(&r->j, "stacks_left_out");
+	pl_json_object(&r->j);
+	pl_json_key_u64(&r->j, "count", r->stacks.len - from);
+	pl_json_key_u64(&r->j, "samples", samples);
+	pl_json_key_u64(&r->j, "weight_ns", weight_ns);
+	pl_json_object_end(&r->j);
+}
+
+/* The heaviest, as many as there is room for. */
 static void write_stacks(struct report *r)
 {
 	struct pl_json *j = &r->j;
+	uint32_t left = FRAMES_MAX;
+	size_t i = 0;
 
 	pl_json_key(j, "stacks");
 	pl_json_array(j);
-	for (size_t i = 0; i < r->stacks.len && !ferror(j->out); i++) {
-		const struct pl_stack_row *row = &r->stacks.data[i];
-		uint32_t len = 0;
+	for (; i < r->stacks.len && !ferror(j->out); i++) {
+		uint32_t depth = r->p->stacks[r->stacks.data[i].stack].depth;
 
-		for (uint32_t s = row->stack; s; s = r->p->stacks[s].parent)
-			r->path[len++] = r->location_index[r->p->stacks[s].location];
-		pl_json_object(j);
-		pl_json_key_u64(j, "thread", r->thread_index[row->thread]);
-		pl_json_key_u64(j, "samples", row->samples);
-		pl_json_key_u64(j, "weight_ns", row->weight_ns);
-		write_quality(j, row);
-		pl_json_key(j, "frames");
-		pl_json_array(j);
-		while (len > 0)
-			pl_json_u64(j, r->path[--len]);
-		pl_json_array_end(j);
-		pl_json_object_end(j);
+		if (depth > left)
+			break;
+		left -= depth;
+		write_stack(r, &r->stacks.data[i]);
 	}
 	pl_json_array_end(j);
+	write_left_out(r, i);
 }
 
 /* Which files a report can show without having them. Their text is too much for JSON. */
@@ -365,10 +404,11 @@ static struct plumb_error *allocate(struct report *r)
 	r->thread_index = filled(r->p->thread_count);
 	r->location_index = filled(r->p->location_count);
 	r->locations = filled(r->p->location_count);
+	r->ranks = calloc((size_t)r->p->stack_count + 1, sizeof *r->ranks);
 	r->path = filled(depth);
 	r->sources = filled(r->p->source_count);
-	bool all = r->function_index && r->thread_index && r->location_index && r->locations && r->path && r->sources;
-	return all ? NULL : &pl_err_no_memory;
+	bool all = r->function_index && r->thread_index && r->location_index && r->locations;
+	return all && r->ranks && r->path && r->sources ? NULL : &pl_err_no_memory;
 }
 
 static int compare_locations(const void *va, const void *vb, void *ctx)
@@ -410,25 +450,6 @@ static struct plumb_error *collect_locations(struct report *r)
 	return NULL;
 }
 
-/* By the outermost frame that differs; a caller before what it calls. */
-static int compare_frames(const struct report *r, uint32_t a, uint32_t b)
-{
-	const struct pl_stack *stacks = r->p->stacks;
-	uint32_t depth_a = stacks[a].depth, depth_b = stacks[b].depth, x = a, y = b, last_x = 0, last_y = 0;
-
-	while (stacks[x].depth > depth_b)
-		x = stacks[x].parent;
-	while (stacks[y].depth > depth_a)
-		y = stacks[y].parent;
-	if (x == y)
-		return (depth_a > depth_b) - (depth_a < depth_b);
-	for (; x != y; x = stacks[x].parent, y = stacks[y].parent) {
-		last_x = x;
-		last_y = y;
-	}
-	return r->location_index[stacks[last_x].location] < r->location_index[stacks[last_y].location] ? -1 : 1;
-}
-
 static int compare_stacks(const void *va, const void *vb, void *ctx)
 {
 	const struct pl_stack_row *a = va, *b = vb;
@@ -440,7 +461,7 @@ static int compare_stacks(const void *va, const void *vb, void *ctx)
 		return a->weight_ns < b->weight_ns ? 1 : -1;
 	if (a->thread != b->thread)
 		return r->thread_index[a->thread] < r->thread_index[b->thread] ? -1 : 1;
-	return a->stack == b->stack ? 0 : compare_frames(r, a->stack, b->stack);
+	return (r->ranks[a->stack] > r->ranks[b->stack]) - (r->ranks[a->stack] < r->ranks[b->stack]);
 }
 
 static int compare_sources(const void *va, const void *vb, void *ctx)
@@ -460,6 +481,19 @@ static void sort_sources(struct report *r)
 	qsort_r(r->sources, r->p->source_count, sizeof *r->sources, compare_sources, (void *)(uintptr_t)r->p);
 }
 
+/* Equally heavy ones by what they say. */
+static struct plumb_error *sort_stacks(struct report *r)
+{
+	if (!r->stacks.len)
+		return NULL;
+	for (size_t i = 0; i < r->stacks.len; i++)
+		r->ranks[r->stacks.data[i].stack] = 1;
+	struct plumb_error *err = pl_stack_ranks_by(r->p, r->location_index, r->ranks);
+	if (!err)
+		qsort_r(r->stacks.data, r->stacks.len, sizeof *r->stacks.data, compare_stacks, r);
+	return err;
+}
+
 static struct plumb_error *number(struct report *r)
 {
 	struct plumb_error *err = allocate(r);
@@ -476,10 +510,8 @@ static struct plumb_error *number(struct report *r)
 	qsort_r(r->locations, r->location_count, sizeof *r->locations, compare_locations, r);
 	for (uint32_t i = 0; i < r->location_count; i++)
 		r->location_index[r->locations[i]] = i;
-	if (r->stacks.len)
-		qsort_r(r->stacks.data, r->stacks.len, sizeof *r->stacks.data, compare_stacks, r);
 	sort_sources(r);
-	return NULL;
+	return sort_stacks(r);
 }
 
 static struct plumb_error *write_all(struct report *r)
@@ -531,6 +563,7 @@ static void deinit(struct report *r)
 	free(r->thread_index);
 	free(r->location_index);
 	free(r->locations);
+	free(r->ranks);
 	free(r->path);
 	free(r->sources);
 }

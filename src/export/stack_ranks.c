@@ -45,9 +45,9 @@ int pl_order_locations(const struct plumb_profile *p, uint32_t a, uint32_t b)
 
 struct ranking {
 	const struct plumb_profile *p;
-	uint32_t *order;     /* scratch: ids of what is sorted */
-	uint32_t *locations; /* rank of each */
-	uint32_t *ends;	     /* by depth: behind the last stack in order */
+	uint32_t *order;	   /* scratch: ids of what is sorted */
+	const uint32_t *locations; /* rank of each */
+	uint32_t *ends;		   /* by depth: behind the last stack in order */
 	uint32_t *ranks;
 };
 
@@ -110,32 +110,44 @@ static void sort_by_depth(struct ranking *r, uint32_t deepest)
 			r->order[r->ends[stacks[i].depth]++] = i;
 }
 
-static void rank_locations(struct ranking *r)
+static struct plumb_error *rank_locations(const struct plumb_profile *p, uint32_t *ranks)
 {
-	for (uint32_t i = 0; i < r->p->location_count; i++)
-		r->order[i] = i;
-	rank(r, 0, r->p->location_count, compare_locations, r->locations);
+	struct ranking r = {.p = p, .order = calloc((size_t)p->location_count + 1, sizeof *r.order)};
+
+	if (!r.order)
+		return &pl_err_no_memory;
+	for (uint32_t i = 0; i < p->location_count; i++)
+		r.order[i] = i;
+	rank(&r, 0, p->location_count, compare_locations, ranks);
+	free(r.order);
+	return NULL;
 }
 
-struct plumb_error *pl_stack_ranks(const struct plumb_profile *p, uint32_t *ranks)
+struct plumb_error *pl_stack_ranks_by(const struct plumb_profile *p, const uint32_t *locations, uint32_t *ranks)
 {
-	struct ranking r = {.p = p, .ranks = ranks};
-	uint32_t deepest = want_callers(&r), most = p->stack_count;
+	struct ranking r = {.p = p, .locations = locations, .ranks = ranks};
+	uint32_t deepest = want_callers(&r);
 
-	if (p->location_count > most)
-		most = p->location_count;
-	r.order = calloc((size_t)most + 1, sizeof *r.order);
-	r.locations = calloc((size_t)p->location_count + 1, sizeof *r.locations);
+	r.order = calloc((size_t)p->stack_count + 1, sizeof *r.order);
 	r.ends = calloc((size_t)deepest + 2, sizeof *r.ends);
-	bool ok = r.order && r.locations && r.ends;
+	bool ok = r.order && r.ends;
 	if (ok) {
-		rank_locations(&r);
 		sort_by_depth(&r, deepest);
 		for (uint32_t d = 1; d <= deepest; d++)
 			rank(&r, r.ends[d - 1], r.ends[d], compare_stacks, ranks);
 	}
 	free(r.order);
-	free(r.locations);
 	free(r.ends);
 	return ok ? NULL : &pl_err_no_memory;
+}
+
+struct plumb_error *pl_stack_ranks(const struct plumb_profile *p, uint32_t *ranks)
+{
+	uint32_t *locations = calloc((size_t)p->location_count + 1, sizeof *locations);
+	struct plumb_error *err = locations ? rank_locations(p, locations) : &pl_err_no_memory;
+
+	if (!err)
+		err = pl_stack_ranks_by(p, locations, ranks);
+	free(locations);
+	return err;
 }

@@ -12,5 +12,8 @@ int pl_order_locations(const struct plumb_profile *p, uint32_t a, uint32_t b);
  * The less deep come first, of the equally deep the innermost frame that differs decides, and those that say the same
  * have one rank. All others are 0. Errors: PLUMB_ERR_NO_MEMORY. */
 struct plumb_error *pl_stack_ranks(const struct plumb_profile *p, uint32_t *ranks) PLUMB_MUST_CHECK;
+/** By ranks of the locations that the caller has, one for each. */
+struct plumb_error *pl_stack_ranks_by(const struct plumb_profile *p, const uint32_t *locations,
+				      uint32_t *ranks) PLUMB_MUST_CHECK;
 
 #endif

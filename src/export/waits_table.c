@@ -19,6 +19,9 @@
 /* On the report page: more nobody reads. */
 #define PAGE_ROOTS  100
 #define PAGE_PLACES 20 /* of each */
+/* Of the stacks of JSON, which are written whole, with names: a few kilobytes can stand for any number. */
+#define STACKS_BYTES (256u << 20)
+#define FRAME_BYTES  32 /* around its names */
 
 static const char future[] = "future", stream[] = "stream";
 
@@ -375,44 +378,54 @@ void pl_waits_page_json(const struct pl_waits *w, struct pl_json *j)
 	pl_json_object_end(j);
 }
 
-/* From the outside in: depth by depth, as a stack knows its parent only. */
-static void write_frames(const struct plumb_profile *p, uint32_t stack, uint32_t *path, struct pl_json *j)
-{
-	uint32_t len = 0;
-
-	for (uint32_t s = stack; s; s = p->stacks[s].parent)
-		path[len++] = p->stacks[s].location;
-	pl_json_key(j, "frames");
-	pl_json_array(j);
-	while (len) {
-		const struct pl_location *at = &p->locations[path[--len]];
-
-		pl_json_object(j);
-		write_function(j, p, &p->functions[at->function], at->line > 0 ? (uint32_t)at->line : 0);
-		pl_json_object_end(j);
-	}
-	pl_json_array_end(j);
-}
-
-static void write_row(const struct plumb_profile *p, const struct pl_wait *wait, uint32_t *path, struct pl_json *j)
-{
-	pl_json_object(j);
-	pl_json_key_u64(j, "pid", p->processes[p->threads[wait->thread].process].pid);
-	pl_json_key_u64(j, "tid", p->threads[wait->thread].tid);
-	pl_json_key_str(j, "what", word_of(p, wait));
-	pl_json_key_u64(j, "seen", wait->tasks);
-	pl_json_key_u64(j, "task_ns", wait->task_ns);
-	write_frames(p, wait->stack, path, j);
-	pl_json_object_end(j);
-}
-
 struct rows {
 	const struct pl_waits *w;
 	struct pl_wait *data; /* room for all */
 	size_t len;
 	uint32_t *ranks; /* of each stack */
 	uint32_t *path;	 /* room for the deepest */
+	uint64_t left;	 /* bytes that may still be written */
 };
+
+/* From the inside out, as a stack knows its parent only. @return how many; 0: there is no room for them. */
+static uint32_t take_path(struct rows *r, uint32_t stack)
+{
+	const struct plumb_profile *p = r->w->p;
+	uint32_t len = 0;
+
+	for (uint32_t s = stack; s; s = p->stacks[s].parent) {
+		uint64_t bytes = FRAME_BYTES + pl_profile_location_bytes(p, p->stacks[s].location);
+
+		if (bytes > r->left)
+			return 0;
+		r->left -= bytes;
+		r->path[len++] = p->stacks[s].location;
+	}
+	return len;
+}
+
+static void write_row(const struct rows *r, const struct pl_wait *wait, uint32_t len, struct pl_json *j)
+{
+	const struct plumb_profile *p = r->w->p;
+
+	pl_json_object(j);
+	pl_json_key_u64(j, "pid", p->processes[p->threads[wait->thread].process].pid);
+	pl_json_key_u64(j, "tid", p->threads[wait->thread].tid);
+	pl_json_key_str(j, "what", word_of(p, wait));
+	pl_json_key_u64(j, "seen", wait->tasks);
+	pl_json_key_u64(j, "task_ns", wait->task_ns);
+	pl_json_key(j, "frames");
+	pl_json_array(j);
+	while (len) {
+		const struct pl_location *at = &p->locations[r->path[--len]];
+
+		pl_json_object(j);
+		write_function(j, p, &p->functions[at->function], at->line > 0 ? (uint32_t)at->line : 0);
+		pl_json_object_end(j);
+	}
+	pl_json_array_end(j);
+	pl_json_object_end(j);
+}
 
 static int compare_rows(const void *va, const void *vb, void *ctx)
 {
@@ -444,13 +457,33 @@ static struct plumb_error *sort_rows(struct rows *r)
 	return err;
 }
 
-static void write_rows(const struct rows *r, struct pl_json *j)
+/* What there was no room for. */
+static void write_left_out(const struct rows *r, size_t from, struct pl_json *j)
 {
+	uint64_t task_ns = 0;
+
+	if (from == r->len)
+		return;
+	for (size_t i = from; i < r->len; i++)
+		task_ns = pl_sum_u64(task_ns, r->data[i].task_ns);
+	pl_json_key(j, "stacks_left_out");
+	pl_json_object(j);
+	pl_json_key_u64(j, "count", r->len - from);
+	pl_json_key_u64(j, "task_ns", task_ns);
+	pl_json_object_end(j);
+}
+
+static void write_rows(struct rows *r, struct pl_json *j)
+{
+	uint32_t len;
+	size_t i = 0;
+
 	pl_json_key(j, "stacks");
 	pl_json_array(j);
-	for (size_t i = 0; i < r->len && !ferror(j->out); i++)
-		write_row(r->w->p, &r->data[i], r->path, j);
+	for (; i < r->len && !ferror(j->out) && (len = take_path(r, r->data[i].stack)) > 0; i++)
+		write_row(r, &r->data[i], len, j);
 	pl_json_array_end(j);
+	write_left_out(r, i, j);
 }
 
 static uint32_t deepest(const struct plumb_profile *p)
@@ -463,7 +496,7 @@ static uint32_t deepest(const struct plumb_profile *p)
 	return depth;
 }
 
-static void write_json(const struct rows *r, struct pl_json *j)
+static void write_json(struct rows *r, struct pl_json *j)
 {
 	const struct plumb_profile *p = r->w->p;
 
@@ -481,7 +514,7 @@ static void write_json(const struct rows *r, struct pl_json *j)
 struct plumb_error *pl_waits_json(const struct pl_waits *w, struct pl_json *j)
 {
 	const struct plumb_profile *p = w->p;
-	struct rows r = {.w = w};
+	struct rows r = {.w = w, .left = STACKS_BYTES};
 
 	if (!p->waited.looks)
 		return NULL;

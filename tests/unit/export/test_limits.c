@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "build.h"
+#include "dump_model.h"
 #include "unit.h"
 
 /* One function all the way down, as deep as a stack may be. */
@@ -261,6 +262,70 @@ static void firefox_of_long_labels_is_not_begun(void **state)
 	free(tag);
 }
 
+#define END_BYTES 256
+
+/* What was written: how much, and how it ends. */
+struct told {
+	uint64_t bytes;
+	char end[END_BYTES + 1];
+};
+
+static ssize_t hear(void *cookie, const char *data, size_t len)
+{
+	struct told *told = cookie;
+	size_t n = len < END_BYTES ? len : END_BYTES;
+
+	told->bytes += len;
+	memmove(told->end, told->end + n, END_BYTES - n);
+	memcpy(told->end + END_BYTES - n, data + len - n, n);
+	return told->bytes < 1000000000 ? (ssize_t)len : 0;
+}
+
+/* The heaviest stacks, no more than can be read; what JSON says behind them of those that it leaves out. */
+static void assert_left_out(const struct plumb_profile *p, const char *left_out)
+{
+	const struct pl_export_options o = build_options(100);
+	struct told told = {0};
+	FILE *f = fopencookie(&told, "w", (cookie_io_functions_t){.write = hear});
+
+	assert_non_null(f);
+	assert_ok(pl_format_by_name("json")->write(p, &o, f));
+	assert_int_equal(fclose(f), 0);
+	assert_non_null(strstr(told.end, left_out));
+}
+
+/* As often each: the least deep first. */
+static void json_leaves_out_stacks_beyond_what_anyone_can_read(void **state)
+{
+	struct build b;
+
+	build_start(&b);
+	build_each_depth(&b);
+	assert_left_out(b.p, "],\"stacks_left_out\":{\"count\":121073,\"samples\":121073,\"weight_ns\":121073000000}");
+	build_end(&b);
+}
+
+/* Whose frames have names. */
+static void json_leaves_out_waits_beyond_what_anyone_can_read(void **state)
+{
+	struct build b;
+
+	build_start(&b);
+	uint32_t stack = build_recursion(&b, "f", 1);
+	for (unsigned i = 0; i < 1000; i++) {
+		const struct pl_wait w = {.stack = stack,
+					  .thread = build_thread(&b, 10 + i, "t", 0),
+					  .what = PL_DUMP_FOR_LOCK,
+					  .tasks = 1,
+					  .task_ns = 1000};
+
+		assert_ok(pl_profile_wait(b.p, &w));
+	}
+	pl_profile_waited(b.p, &(struct pl_waited){.looks = 1});
+	assert_left_out(b.p, "],\"stacks_left_out\":{\"count\":947,\"task_ns\":947000}}");
+	build_end(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +339,8 @@ int main(void)
 		cmocka_unit_test(a_trace_of_more_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(speedscope_of_more_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(firefox_of_long_labels_is_not_begun),
+		cmocka_unit_test(json_leaves_out_stacks_beyond_what_anyone_can_read),
+		cmocka_unit_test(json_leaves_out_waits_beyond_what_anyone_can_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,6 +287,43 @@ static void deep_stacks_of_waits_are_compared_once(void **state)
 	counted_linear(write_waits, NULL, ITEMS);
 }
 
+/* On each of two deep chains that differ in the outermost frame many stacks, as often each. */
+static void build_deep_leaves(struct build *b, unsigned items)
+{
+	uint32_t stacks[2];
+
+	for (int i = 0; i < 2; i++) {
+		stacks[i] = build_frame(b, 0, i ? "serve" : "work", "a.py", 1);
+		for (unsigned deep = 1; deep < items; deep++)
+			stacks[i] = build_frame(b, stacks[i], "f", "a.py", 1);
+	}
+	for (unsigned leaf = 0; leaf < items; leaf++)
+		for (int i = 0; i < 2; i++)
+			build_samples(b, 0, build_frame(b, stacks[i], "g", "a.py", 2 + (int)leaf), 0, PL_EXACT, 1);
+}
+
+/* Onto a disk that is full: what is counted is the sorting. */
+static void write_leaves(void *ctx, unsigned items)
+{
+	const struct pl_export_options o = build_options(100);
+	FILE *full = fopen("/dev/full", "w");
+	struct build b;
+
+	assert_non_null(full);
+	build_start(&b);
+	build_deep_leaves(&b, items);
+	counted_begin();
+	assert_ok(pl_format_by_name("json")->write(b.p, &o, full));
+	counted_end();
+	build_end(&b);
+	fclose(full);
+}
+
+static void deep_stacks_are_compared_once(void **state)
+{
+	counted_linear(write_leaves, NULL, ITEMS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,6 +335,7 @@ int main(void)
 		cmocka_unit_test(who_held_the_gil_deep_down_is_found_once),
 		cmocka_unit_test(what_tasks_wait_for_deep_down_is_found_once),
 		cmocka_unit_test(deep_stacks_of_waits_are_compared_once),
+		cmocka_unit_test(deep_stacks_are_compared_once),
 		cmocka_unit_test(a_tree_takes_no_more_memory_for_more_batches),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
