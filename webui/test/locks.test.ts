@@ -77,6 +77,19 @@ test("more locks than are listed are counted", () => {
 	assert.deepEqual([found?.rows.length, found?.rows[0]?.lock.id, found?.more], [12, "0x19", 8]);
 });
 
+test("what a state of a lock says is read once, however many samples are of it", () => {
+	const samples = Array.from({ length: 1000 }, (_, i) => ({ stack: `f${i}:1`, state: waits, samples: 1, lock: 0 }));
+	const profile = decodeProfile(encodeProfile({ meta: { threads, locks, lock_states: states }, samples }));
+	let reads = 0;
+	for (const state of profile.meta.lock_states ?? []) {
+		const { name } = state;
+		Object.defineProperty(state, "name", { get: () => (reads++, name) });
+	}
+	const shown = createDerived({ profiles: [profile], diff: null })(initialState);
+	assert.deepEqual(shown.lockBlame()?.rows[0]?.holders.map(said), ["work:1 1000"]);
+	assert.ok(reads <= 2 * states.length, `${reads} reads`);
+});
+
 test("where nobody waited for a lock there is nothing to tell", () => {
 	assert.equal(blame({ samples: [{ stack: "main:1" }] }), null);
 });

@@ -70,6 +70,10 @@ class Sums<T> {
 		return number;
 	}
 
+	more(number: number, weight: number): void {
+		this.weights[number]! += weight;
+	}
+
 	/** Numbers, the heaviest first. */
 	heaviest(most: number): number[] {
 		const all = [...this.items.keys()].sort((a, b) => this.weights[b]! - this.weights[a]! || a - b);
@@ -78,7 +82,7 @@ class Sums<T> {
 }
 
 type Place = Omit<LockPlace, "share">;
-type Holder = Place & { readonly threads: string[] };
+type Holder = Place & { readonly threads: Set<string> };
 
 function placeOf({ functions, locations, strings, tree }: Profile, l: number): Place {
 	if (l < 0) return { fn: null, name: "", file: "", line: 0 };
@@ -89,11 +93,24 @@ function placeOf({ functions, locations, strings, tree }: Profile, l: number): P
 }
 
 function holderOf({ function: fn = null, name = "", file = "", line = 0 }: LockState): Holder {
-	return { fn, name, file, line, threads: [] };
+	return { fn, name, file, line, threads: new Set() };
 }
 
-function stateOf({ cells, meta }: Profile, cell: number): LockState {
-	return meta.lock_states![cells.lock![cell]! - firstKey]!;
+/** The number of what holds it in that state; -1: nobody does, or it is not known. */
+function addHolder(holders: Sums<Holder>, state: LockState): number {
+	if (state.holder !== "held") return -1;
+	const { name, file, line, thread } = state;
+	const number = holders.add(JSON.stringify([name, file, line]), 0, () => holderOf(state));
+	if (thread) holders.items[number]!.threads.add(thread);
+	return number;
+}
+
+function stateRow({ cells }: Profile, cell: number): number {
+	return cells.lock![cell]! - firstKey;
+}
+
+function stateOf(profile: Profile, cell: number): LockState {
+	return profile.meta.lock_states![stateRow(profile, cell)]!;
 }
 
 /** What the cells of one lock tell; by the index of the cell its place, and who held it: -1 nobody, or it is not
@@ -110,17 +127,17 @@ function read(profile: Profile, cells: readonly number[]): Told {
 		places: new Sums(), holders: new Sums(),
 		placeOf: new Int32Array(cells.length), holderOf: new Int32Array(cells.length).fill(-1),
 	};
+	/* Many cells can have one state, and what that says may be long: it is looked at once. */
+	const byState = new Map<number, number>();
 	cells.forEach((cell, i) => {
 		const weight = weightOf(profile, cell);
 		const place = placeOf(profile, profile.cells.place[cell]!);
 		told.placeOf[i] = told.places.add(`${place.fn} ${place.line}`, weight, () => place);
-		const state = stateOf(profile, cell);
-		if (state.holder !== "held") return;
-		const { name, file, line, thread } = state;
-		const number = told.holders.add(JSON.stringify([name, file, line]), weight, () => holderOf(state));
-		const { threads } = told.holders.items[number]!;
-		if (thread && !threads.includes(thread)) threads.push(thread);
+		const row = stateRow(profile, cell);
+		if (!byState.has(row)) byState.set(row, addHolder(told.holders, profile.meta.lock_states![row]!));
+		const number = byState.get(row)!;
 		told.holderOf[i] = number;
+		if (number >= 0) told.holders.more(number, weight);
 	});
 	return told;
 }
@@ -149,7 +166,10 @@ function rowOf(selected: Selected, lock: number, cells: readonly number[], waite
 		lock: profile.meta.locks![lock]!,
 		waited,
 		places: places.map((n, row) => ({ ...told.places.items[n]!, share: figures[firstPlace + row]! })),
-		holders: holders.map((n, row) => ({ ...told.holders.items[n]!, share: figures[firstHolder + row]! })),
+		holders: holders.map((n, row) => {
+			const { threads, ...place } = told.holders.items[n]!;
+			return { ...place, threads: [...threads], share: figures[firstHolder + row]! };
+		}),
 		passedOn: figures[passedOnRow]!,
 		unknown: figures[unknownRow]!,
 	};
