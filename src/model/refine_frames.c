@@ -14,12 +14,18 @@
 
 #define TEXT_MAX_BYTES (16u << 20)
 
+/* To find no match the C library can begin anew at each byte: steps are the square of a text's length. Names of a
+ * function are 100 bytes, and there can be more functions than a file has bytes. */
+#define STEPS_BASE (1ull << 32)
+#define STEPS_EACH 4096 /* of a function */
+
 /* Of a function, and of a stack with such a frame. */
 enum { FOCUS = 1, IGNORE = 2, MODULE = 4, TAG = 8 };
 
 struct patterns {
 	regex_t focus, ignore;
 	bool has_focus, has_ignore;
+	uint64_t steps_left;
 };
 
 static void patterns_deinit(struct patterns *x)
@@ -50,6 +56,18 @@ static bool is_match(bool has, const regex_t *r, const char *text)
 	return has && regexec(r, text, 0, NULL, 0) == 0;
 }
 
+static struct plumb_error *spend_steps(struct patterns *x, uint64_t len)
+{
+	uint64_t steps = x->has_focus || x->has_ignore ? len * len : 0;
+
+	if (steps > x->steps_left)
+		return pl_error_hint(pl_error(PLUMB_ERR_LIMIT,
+					      "its functions have names too long to be searched with an expression"),
+				     "'--module', '--tag' and '--threads' choose without one");
+	x->steps_left -= steps;
+	return NULL;
+}
+
 static const char *text_of(const struct plumb_profile *p, uint32_t id)
 {
 	return pl_strtab_get(p->strings, id, NULL);
@@ -73,7 +91,7 @@ static bool in_tags(const struct plumb_profile *p, const struct pl_refine *o, ui
 }
 
 static struct plumb_error *look_at_function(const struct plumb_profile *p, const struct pl_refine *o,
-					    const struct patterns *x, uint32_t id, struct pl_buf *text, uint8_t *ret)
+					    struct patterns *x, uint32_t id, struct pl_buf *text, uint8_t *ret)
 {
 	const struct pl_function *f = &p->functions[id];
 	const char *file = text_of(p, f->file);
@@ -82,6 +100,8 @@ static struct plumb_error *look_at_function(const struct plumb_profile *p, const
 		return NULL;
 	pl_buf_clear(text);
 	struct plumb_error *err = pl_buf_printf(text, "%s %s", text_of(p, f->qualname ? f->qualname : f->name), file);
+	if (!err)
+		err = spend_steps(x, text->len);
 	if (err)
 		return err;
 	const char *name = pl_buf_str(text);
@@ -94,7 +114,7 @@ static struct plumb_error *look_at_function(const struct plumb_profile *p, const
 static struct plumb_error *look_at_functions(const struct plumb_profile *p, const struct pl_refine *o,
 					     uint8_t *functions)
 {
-	struct patterns x = {0};
+	struct patterns x = {.steps_left = STEPS_BASE + (uint64_t)p->function_count * STEPS_EACH};
 	struct pl_buf text = PL_BUF_INIT(TEXT_MAX_BYTES);
 	struct plumb_error *err = compile(o->focus, &x.focus, &x.has_focus);
 

@@ -648,6 +648,45 @@ static void modules_are_found_by_path_and_by_name(void **state)
 	}
 }
 
+static struct plumb_profile *with_functions(size_t len, unsigned count)
+{
+	struct plumb_profile *p;
+	char *name = malloc(len);
+
+	assert_non_null(name);
+	memset(name, 'a', len);
+	check(pl_profile_create(&p));
+	for (unsigned i = 0; i < count; i++) {
+		struct pl_function f = {.firstline = i};
+		uint32_t id;
+
+		check(pl_profile_string(p, name, len, &f.name));
+		check(pl_profile_function(p, &f, &id));
+	}
+	free(name);
+	return p;
+}
+
+/* A name that a search begins anew in at each byte. */
+static void names_too_long_to_be_searched_are_told(void **state)
+{
+	static const struct {
+		size_t len;
+		unsigned count;
+		enum plumb_error_code code;
+	} rows[] = {{1u << 17, 1, PLUMB_ERR_LIMIT}, {1u << 14, 20, PLUMB_ERR_LIMIT}, {100, 20000, PLUMB_OK}};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct plumb_profile *p = with_functions(rows[i].len, rows[i].count), *refined = NULL;
+		struct plumb_error *err = pl_refine(p, &(struct pl_refine){.focus = "a.*b"}, &refined);
+
+		assert_int_equal(plumb_error_code(err), rows[i].code);
+		plumb_error_destroy(err);
+		pl_profile_destroy(refined);
+		pl_profile_destroy(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -660,6 +699,7 @@ int main(void)
 		cmocka_unit_test(a_process_that_ended_behind_the_window_did_not_end_in_it),
 		cmocka_unit_test(functions_get_names_that_they_did_not_have),
 		cmocka_unit_test(modules_are_found_by_path_and_by_name),
+		cmocka_unit_test(names_too_long_to_be_searched_are_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
