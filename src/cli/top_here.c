@@ -80,7 +80,7 @@ static int choose(const struct command *cmd, struct config *c, int argc, char **
 		o->recording = argv[0];
 		return 0;
 	}
-	return which_process(cmd, argv[0], &o->pid);
+	return which_process_or_file(cmd, argv[0], &o->pid);
 }
 
 static void prepare(struct config *c)

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include <plumb/processes.h>
@@ -86,11 +87,25 @@ static void tell_several(const struct command *cmd, const char *name, const stru
 		put_all(cmd, found, n);
 }
 
-static void tell_none(const char *name, const struct plumb_processes *found)
+static bool is_file(const char *name)
+{
+	struct stat st;
+
+	return stat(name, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static void tell_none(const char *name, const struct plumb_processes *found, bool files)
 {
 	struct nearest nearest = nearest_start(name);
 	struct failure why;
 	const char *other;
+
+	if (files && is_file(name)) {
+		refuse(&why, "give a recording of plumb's, or a process; 'plumb report FILE' reads other profiles, too",
+		       "the file '%.200s' is no recording, and no process is called so", name);
+		complain(why.message, why.hint);
+		return;
+	}
 
 	for (size_t i = 0; (other = plumb_processes_other(found, i)); i++)
 		nearest_try(&nearest, other);
@@ -100,7 +115,7 @@ static void tell_none(const char *name, const struct plumb_processes *found)
 	complain(why.message, why.hint);
 }
 
-static int by_name(const struct command *cmd, const char *name, int *pid_ret)
+static int by_name(const struct command *cmd, const char *name, bool files, int *pid_ret)
 {
 	struct plumb_processes *found;
 	struct plumb_process first, second;
@@ -110,7 +125,7 @@ static int by_name(const struct command *cmd, const char *name, int *pid_ret)
 	if (err)
 		return complain_error(err);
 	if (!plumb_processes_at(found, 0, &first)) {
-		tell_none(name, found);
+		tell_none(name, found, files);
 	} else if (plumb_processes_at(found, 1, &second)) {
 		tell_several(cmd, name, found);
 	} else {
@@ -121,14 +136,24 @@ static int by_name(const struct command *cmd, const char *name, int *pid_ret)
 	return status;
 }
 
-int which_process(const struct command *cmd, const char *operand, int *pid_ret)
+static int which(const struct command *cmd, const char *operand, bool files, int *pid_ret)
 {
 	struct failure why;
 
 	if (value_pid(operand, pid_ret))
 		return 0;
 	if (operand[strspn(operand, "+-0123456789")] != '\0')
-		return by_name(cmd, operand, pid_ret);
+		return by_name(cmd, operand, files, pid_ret);
 	refuse(&why, how_named, "'%s' is not a process id", operand);
 	return complain_failure(&why);
+}
+
+int which_process(const struct command *cmd, const char *operand, int *pid_ret)
+{
+	return which(cmd, operand, false, pid_ret);
+}
+
+int which_process_or_file(const struct command *cmd, const char *operand, int *pid_ret)
+{
+	return which(cmd, operand, true, pid_ret);
 }

@@ -11,5 +11,7 @@
  * @return 0, or the exit status.
  */
 int which_process(const struct command *cmd, const char *operand, int *pid_ret);
+/** The same for a command that takes recordings, too, of which @p operand is none: a file of that name is told. */
+int which_process_or_file(const struct command *cmd, const char *operand, int *pid_ret);
 
 #endif

@@ -186,6 +186,13 @@ def test_rights_that_are_lost_are_told(plumb, top):
                 program.kill()
 
 
+def test_a_file_that_is_no_recording_is_told_as_one(plumb, top):
+    """`plumb top README.md` said that no process is called so."""
+    (plumb.directory / "notes.md").write_text("nothing that was recorded")
+    result = plumb("top", "notes.md")
+    assert result.status == 125 and "the file 'notes.md' is no recording" in result.stderr, result
+
+
 def test_a_plumb_without_ncurses_says_so(plumb, top, tmp_path):
     """As one that was built so: it finds no plumb-top, neither beside it nor where it would be installed."""
     alone = tmp_path / "somewhere" / "plumb"
