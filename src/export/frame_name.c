@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define NAMES_BYTES 4096 /* PATH_MAX of Linux */
+
 struct pl_text pl_text_of(const struct plumb_profile *p, uint32_t string)
 {
 	struct pl_text t;
@@ -13,9 +15,12 @@ struct pl_text pl_text_of(const struct plumb_profile *p, uint32_t string)
 	return t;
 }
 
+/* Asked for each row: no further back than names of files can be long. */
 static struct pl_text after_slash(struct pl_text path, int slashes)
 {
-	for (size_t i = path.len; i > 0; i--) {
+	size_t first = path.len > NAMES_BYTES ? path.len - NAMES_BYTES : 0;
+
+	for (size_t i = path.len; i > first; i--) {
 		if (path.s[i - 1] == '/' && --slashes == 0)
 			return (struct pl_text){path.s + i, path.len - i};
 	}

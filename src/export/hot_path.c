@@ -41,7 +41,7 @@ struct path {
 	double cut;
 };
 
-static void link_nodes(struct path *h, const struct plumb_profile *p)
+static void link_nodes(struct path *h, const struct plumb_profile *p, const bool *library)
 {
 	size_t at = PL_HOT_NO_ROW; /* the last row, then its ancestors */
 
@@ -54,7 +54,7 @@ static void link_nodes(struct path *h, const struct plumb_profile *p)
 		n->parent = at;
 		n->into = PL_HOT_NO_ROW;
 		n->share = r->total.share;
-		n->library = pl_own_code_is_library(p, &p->functions[r->function]);
+		n->library = library[r->function];
 		n->tag = pl_frame_is_tag(p, &p->functions[r->function]);
 		if (at != PL_HOT_NO_ROW) {
 			h->nodes[at].children++;
@@ -285,13 +285,16 @@ struct plumb_error *pl_hot_path(const struct plumb_profile *p, const pl_tree_row
 	*cut_ret = 0;
 	if (tree->len == 0)
 		return NULL;
+	bool *library = pl_own_code_libraries(p);
 	h.nodes = calloc(tree->len, sizeof *h.nodes);
-	if (!h.nodes)
-		return &pl_err_no_memory;
-	link_nodes(&h, p);
-	err = choose(&h, max_rows, unsure);
+	err = library && h.nodes ? NULL : &pl_err_no_memory;
+	if (!err) {
+		link_nodes(&h, p, library);
+		err = choose(&h, max_rows, unsure);
+	}
 	if (!err)
 		err = collect(&h, ret);
+	free(library);
 	free(h.nodes);
 	*cut_ret = h.cut;
 	return err;

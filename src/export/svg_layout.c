@@ -18,7 +18,8 @@ struct doing {
 struct layout {
 	const struct plumb_profile *p;
 	struct pl_svg_layout *l;
-	struct doing *doing; /* per row */
+	struct doing *doing;   /* per row */
+	uint8_t *of_functions; /* categories */
 };
 
 /* Weights, or where no sample has any, samples. */
@@ -109,7 +110,17 @@ static enum pl_category category_of(const struct layout *y, uint32_t row)
 		return PL_CATEGORY_GC;
 	if (y->doing[row].waiting > half)
 		return PL_CATEGORY_WAITING;
-	return pl_category_of_function(y->p, &y->p->functions[r->function]);
+	return y->of_functions[r->function];
+}
+
+/* There can be far more rows than functions, and a path may be long. */
+static uint8_t *categories_of_functions(const struct plumb_profile *p)
+{
+	uint8_t *all = calloc((size_t)p->function_count + 1, sizeof *all);
+
+	for (uint32_t i = 0; all && i < p->function_count; i++)
+		all[i] = (uint8_t)pl_category_of_function(p, &p->functions[i]);
+	return all;
 }
 
 static struct plumb_error *categorize(struct layout *y, bool lines)
@@ -119,10 +130,12 @@ static struct plumb_error *categorize(struct layout *y, bool lines)
 
 	y->doing = calloc(rows + 1, sizeof *y->doing);
 	y->l->categories = calloc(rows + 1, sizeof *y->l->categories);
-	err = y->doing && y->l->categories ? find_doing(y, lines) : &pl_err_no_memory;
+	y->of_functions = categories_of_functions(y->p);
+	err = y->doing && y->l->categories && y->of_functions ? find_doing(y, lines) : &pl_err_no_memory;
 	for (uint32_t i = 0; !err && i < rows; i++)
 		y->l->categories[i] = (uint8_t)category_of(y, i);
 	free(y->doing);
+	free(y->of_functions);
 	return err;
 }
 

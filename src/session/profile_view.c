@@ -16,6 +16,7 @@
 struct plumb_view {
 	const struct plumb_profile *p; /* what passes the filters that are not of `filter` */
 	struct plumb_profile *refined; /* `p`, where that is not the caller's */
+	bool *library;		       /* of functions: not the program's own */
 	struct pl_filter filter;
 	struct pl_summary *summary; /* once it was asked for */
 	bool ascii;		    /* of its sentences */
@@ -45,6 +46,11 @@ struct plumb_error *plumb_view_open(const struct plumb_profile *p, const struct 
 		return err;
 	}
 	v->p = v->refined ? v->refined : p;
+	v->library = pl_own_code_libraries(v->p);
+	if (!v->library) {
+		plumb_view_close(v);
+		return &pl_err_no_memory;
+	}
 	v->filter = pl_chosen(&mine);
 	v->filter.lines = false;
 	*ret = v;
@@ -64,6 +70,7 @@ void plumb_view_close(struct plumb_view *v)
 	pl_vec_deinit(&v->processes);
 	pl_vec_deinit(&v->labels);
 	free(v->summary);
+	free(v->library);
 	pl_profile_destroy(v->refined);
 	free(v);
 }
@@ -155,7 +162,7 @@ static struct plumb_view_function describe(const struct plumb_view *v, uint32_t 
 		.firstline = f->firstline,
 		.short_file = pl_text_short_path(pl_text_of(v->p, f->file)).s,
 		.kind = (enum plumb_kind)(1 << f->origin),
-		.library = pl_own_code_is_library(v->p, f),
+		.library = v->library[id],
 		.bare = pl_frame_is_bare(v->p, f, (int32_t)f->firstline),
 		.self = share_of(self),
 		.total = share_of(total),

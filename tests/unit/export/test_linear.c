@@ -131,6 +131,33 @@ static void build_recursion(struct build *b, unsigned items)
 	free(name);
 }
 
+/* Whose file has a long path. */
+static void build_long_path(struct build *b, unsigned items)
+{
+	char *path = calloc(1, 16 * items);
+	uint32_t stack = 0;
+
+	assert_non_null(path);
+	memset(path, 'A', 16 * items);
+	for (unsigned i = 0; i < items; i++)
+		stack = build_frame_n(b, stack, i % 2 ? "f" : "g", 1, path, 16 * items, 1);
+	build_samples(b, 0, stack, 0, PL_EXACT, 1);
+	free(path);
+}
+
+static void a_path_is_searched_once(void **state)
+{
+	static const char *const formats[] = {"text", "tree", "markdown", "json", "svg", "flamegraph-json"};
+
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+		struct shape shape = {pl_format_by_name(formats[i]), build_long_path};
+
+		if (getenv("PLUMB_TEST_COUNTS"))
+			print_message("%s: ", formats[i]);
+		counted_linear(write_shape, &shape, ITEMS);
+	}
+}
+
 static void a_name_is_searched_once(void **state)
 {
 	struct shape shape = {pl_format_by_name("flamegraph-json"), build_recursion};
@@ -331,6 +358,7 @@ int main(void)
 		cmocka_unit_test(many_processes_with_times_cost_what_is_in_them),
 		cmocka_unit_test(a_dump_of_deep_stacks_in_changed_files_costs_what_is_in_it),
 		cmocka_unit_test(a_name_is_searched_once),
+		cmocka_unit_test(a_path_is_searched_once),
 		cmocka_unit_test(the_tag_of_a_deep_stack_is_found_once),
 		cmocka_unit_test(who_held_the_gil_deep_down_is_found_once),
 		cmocka_unit_test(what_tasks_wait_for_deep_down_is_found_once),
