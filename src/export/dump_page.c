@@ -4,6 +4,7 @@
 #include "dump_page.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,9 +108,10 @@ static struct excerpt excerpt_of(const struct pl_dump_frame *f)
 /* Leave out so much at the front that the marked part can be seen. */
 static void fit(struct excerpt *e, const struct pl_page *page, int room)
 {
+	int cols = pl_glyph_columns(e->s, e->mark_end, page->unicode, INT_MAX);
 	struct pl_glyph g;
 
-	while (e->mark > 0 && columns(page, e->s, e->mark_end) > room - 1) {
+	for (; e->mark > 0 && cols > room - 1; cols -= g.cols) {
 		size_t n = pl_glyph_next(e->s, e->len, page->unicode, &g);
 
 		n = n < e->mark ? n : e->mark;

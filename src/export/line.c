@@ -2,6 +2,7 @@
 /* One line of a text report. Layer export; no state of its own, any thread. It decides nothing about what is shown. */
 #include "line.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -76,7 +77,7 @@ static size_t tail(const char *s, size_t len, int cols, bool unicode)
 
 	while (start < len && ((unsigned char)s[start] & 0xc0) == 0x80)
 		start++;
-	while (start < len && pl_glyph_columns(s + start, len - start, unicode, cols + 1) > cols)
+	for (int left = pl_glyph_columns(s + start, len - start, unicode, INT_MAX); left > cols; left -= g.cols)
 		start += pl_glyph_next(s + start, len - start, unicode, &g);
 	return start;
 }

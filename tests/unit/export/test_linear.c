@@ -112,6 +112,50 @@ static void write_dump(void *unused, unsigned items)
 	fclose(null);
 }
 
+#define GROUPS 64
+
+/* A letter with marks above it, again and again, on a narrow page: at the end is what runs. */
+static void write_marked_line(void *unused, unsigned items)
+{
+	static const struct pl_dump_look narrow = {.width = 20, .unicode = true};
+	struct pl_dump_process process = {0};
+	struct pl_dump_thread thread = {.python = true};
+	unsigned bytes = GROUPS * (1 + items / GROUPS * 2), at = 0;
+	char *line = malloc(bytes + 1);
+	struct pl_dump *d;
+	FILE *null = fopen("/dev/null", "w");
+
+	assert_true(null && line);
+	for (unsigned group = 0; group < GROUPS; group++) {
+		line[at++] = 'a';
+		for (unsigned i = 0; i < items / GROUPS; i++, at += 2)
+			memcpy(line + at, "\xcc\xb6", 2);
+	}
+	line[at] = '\0';
+	assert_ok(pl_dump_create(&d));
+	struct pl_dump_frame frame = {.name = pl_dump_str(d, "f"),
+				      .file = pl_dump_str(d, "a.py"),
+				      .line = 1,
+				      .end_line = 1,
+				      .column = (int32_t)(bytes - 1 - items / GROUPS * 2),
+				      .end_column = (int32_t)bytes,
+				      .has_source = true,
+				      .source = pl_dump_str(d, line)};
+	assert_true(pl_vec_push(&thread.frames, frame) && pl_vec_push(&process.threads, thread));
+	assert_true(pl_vec_push(&d->processes, process));
+	counted_begin();
+	assert_true(pl_dump_write_text(d, &narrow, null));
+	counted_end();
+	pl_dump_destroy(d);
+	fclose(null);
+	free(line);
+}
+
+static void what_runs_in_a_long_line_is_found_once(void **state)
+{
+	counted_linear(write_marked_line, NULL, ITEMS);
+}
+
 static void a_dump_of_deep_stacks_in_changed_files_costs_what_is_in_it(void **state)
 {
 	counted_linear(write_dump, NULL, ITEMS);
@@ -357,6 +401,7 @@ int main(void)
 		cmocka_unit_test(many_processes_cost_what_is_in_them),
 		cmocka_unit_test(many_processes_with_times_cost_what_is_in_them),
 		cmocka_unit_test(a_dump_of_deep_stacks_in_changed_files_costs_what_is_in_it),
+		cmocka_unit_test(what_runs_in_a_long_line_is_found_once),
 		cmocka_unit_test(a_name_is_searched_once),
 		cmocka_unit_test(a_path_is_searched_once),
 		cmocka_unit_test(the_tag_of_a_deep_stack_is_found_once),
