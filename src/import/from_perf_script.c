@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "importers.h"
+#include "index.h"
 #include "perf_lines.h"
 #include "vec.h"
 #include "words.h"
@@ -221,8 +222,8 @@ struct plumb_error *pl_perf_script_read(const struct pl_import_input *in, struct
 	if (!err && !s.counted.len)
 		err = pl_error(PLUMB_ERR_CORRUPT, "there is no event of perf script in it");
 	s.p->meta.complete = true;
-	if (s.p->meta.duration_ns < s.end_ns + s.p->meta.period_ns)
-		s.p->meta.duration_ns = s.end_ns + s.p->meta.period_ns;
+	if (s.p->meta.duration_ns < pl_sum_u64(s.end_ns, s.p->meta.period_ns))
+		s.p->meta.duration_ns = pl_sum_u64(s.end_ns, s.p->meta.period_ns);
 	pl_vec_deinit(&s.frames);
 	return err;
 }

@@ -489,9 +489,12 @@ static struct plumb_error *refined_each_held(void *ctx, pl_sample_fn *fn, void *
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
+/* Counts of a file can be anything. */
 static uint64_t scale(uint64_t n, double by)
 {
-	return (uint64_t)((double)n * by + 0.5);
+	double scaled = (double)n * by + 0.5;
+
+	return scaled < 0x1p64 ? (uint64_t)scaled : UINT64_MAX;
 }
 
 /* For how long it was recorded in the time that was chosen; *start_ret: when that began. */
@@ -500,7 +503,7 @@ static uint64_t time_left(const struct refiner *r, const struct pl_meta *m, uint
 	uint64_t from_ns = r->o.from_ns, to_ns = r->o.to_ns;
 	uint64_t end = to_ns && (!m->duration_ns || to_ns < m->duration_ns) ? to_ns : m->duration_ns;
 
-	*start_ret = m->start_real_ns ? m->start_real_ns + from_ns : 0;
+	*start_ret = m->start_real_ns ? pl_sum_u64(m->start_real_ns, from_ns) : 0;
 	if (!r->axis.merged)
 		return since(end, from_ns);
 	if (from_ns)

@@ -648,6 +648,20 @@ static void modules_are_found_by_path_and_by_name(void **state)
 	}
 }
 
+/* What a file says of the whole, and of a window that is all of it. */
+static void counts_without_end_stay_so_in_a_window(void **state)
+{
+	struct source src;
+	struct plumb_profile *refined;
+
+	source_make(&src, 5, true);
+	src.p->meta.ticks = src.p->meta.losses[PL_LOSS_MISSED] = UINT64_MAX;
+	check(pl_refine(src.p, &(struct pl_refine){.to_ns = src.p->meta.duration_ns}, &refined));
+	assert_true(refined->meta.ticks == UINT64_MAX && refined->meta.losses[PL_LOSS_MISSED] == UINT64_MAX);
+	pl_profile_destroy(refined);
+	pl_profile_destroy(src.p);
+}
+
 static struct plumb_profile *with_functions(size_t len, unsigned count)
 {
 	struct plumb_profile *p;
@@ -700,6 +714,7 @@ int main(void)
 		cmocka_unit_test(functions_get_names_that_they_did_not_have),
 		cmocka_unit_test(modules_are_found_by_path_and_by_name),
 		cmocka_unit_test(names_too_long_to_be_searched_are_told),
+		cmocka_unit_test(counts_without_end_stay_so_in_a_window),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
