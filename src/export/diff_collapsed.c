@@ -10,6 +10,8 @@
 
 #include "diff_words.h"
 
+#define BYTES_MAX 1e11 /* no reader takes so much, and it would fill the disk before anyone could try */
+
 typedef PL_VEC(uint32_t) rows;
 
 static void write_text(struct pl_text t, bool escape, FILE *out)
@@ -69,20 +71,56 @@ static uint64_t before_count(const struct pl_diff_value *v, double scale)
 	return (uint64_t)fmax(1, fmin(round(v->before * scale), 1e18));
 }
 
+static bool is_written(const struct pl_diff_value *v)
+{
+	return v->before_samples || v->after_samples;
+}
+
+static double bytes_of_frame(const struct pl_diff_key *k, const struct pl_diff_look *look)
+{
+	const struct pl_function *f = &k->profile->functions[k->function];
+	struct pl_text file = pl_text_of(k->profile, f->file);
+
+	return 2 + (double)pl_frame_qualname(k->profile, f).len +
+	       (double)(look->full_names ? file : pl_text_basename(file)).len;
+}
+
+/* What there is to write: whole stacks. A row comes behind its parent. */
+static struct plumb_error *check_size(const struct pl_diff *d, const struct pl_diff_look *look)
+{
+	double *bytes_of = calloc((size_t)d->row_count + 1, sizeof *bytes_of), sum = 0;
+
+	if (!bytes_of)
+		return &pl_err_no_memory;
+	for (uint32_t r = 0; r < d->row_count; r++) {
+		uint32_t parent = d->table[r].parent;
+
+		bytes_of[r] = bytes_of_frame(&d->keys[d->table[r].key], look);
+		bytes_of[r] += parent == PL_DIFF_NO_ROW ? 0 : bytes_of[parent];
+		sum += is_written(&d->table[r].self) ? bytes_of[r] : 0;
+	}
+	free(bytes_of);
+	if (sum <= BYTES_MAX)
+		return NULL;
+	return pl_error(PLUMB_ERR_LIMIT, "with the whole stack in each line it would be %.0f GB", sum / 1e9);
+}
+
 struct plumb_error *pl_diff_collapsed_write(const struct pl_diff *d, const struct pl_diff_look *look, FILE *out)
 {
 	double scale = scale_of(d);
+	struct plumb_error *err = check_size(d, look);
 	rows chain = {0};
 	bool ok = true;
 
-	for (uint32_t r = 0; r < d->row_count && ok; r++) {
+	/* A reader that went away (EPIPE) needs no more lines; the caller reports the stream's error. */
+	for (uint32_t r = 0; r < d->row_count && ok && !err && !ferror(out); r++) {
 		const struct pl_diff_value *v = &d->table[r].self;
 
-		if (!v->before_samples && !v->after_samples)
+		if (!is_written(v))
 			continue;
 		ok = write_stack(d, r, look, &chain, out);
 		fprintf(out, " %" PRIu64 " %" PRIu64 "\n", before_count(v, scale), v->after_samples);
 	}
 	pl_vec_deinit(&chain);
-	return ok ? NULL : &pl_err_no_memory;
+	return ok ? err : &pl_err_no_memory;
 }

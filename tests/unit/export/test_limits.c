@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "build.h"
+#include "diff_export.h"
 #include "dump_model.h"
 #include "unit.h"
 
@@ -176,6 +177,29 @@ static void otlp_of_more_stacks_than_anyone_can_read_is_not_begun(void **state)
 	is_not_begun("otlp-json");
 }
 
+/* A comparison as collapsed stacks has the whole stack of each path that has samples of its own. */
+static void diff_collapsed_of_more_than_anyone_can_read_is_not_begun(void **state)
+{
+	static const struct pl_diff_look look = {.escape = true, .width = 80};
+	static const char name[] = "a_function_that_calls_itself_again_and_again_to_no_end";
+	const struct pl_diff_options o = {.rows = PL_DIFF_PATHS};
+	struct build b;
+	struct pl_diff d;
+	FILE *full = fopen("/dev/full", "w");
+
+	assert_non_null(full);
+	build_start(&b);
+	for (uint32_t stack = build_recursion(&b, name, sizeof name - 1); stack; stack = b.p->stacks[stack].parent)
+		build_samples(&b, 0, stack, 0, PL_EXACT, 1);
+	const struct plumb_profile *profiles[] = {b.p};
+	const struct pl_diff_input sides[PL_DIFF_SIDES] = {{profiles, 1}, {profiles, 1}};
+	assert_ok(pl_diff_make(sides, &o, &d));
+	assert_code(pl_diff_collapsed_write(&d, &look, full), PLUMB_ERR_LIMIT);
+	pl_diff_deinit(&d);
+	build_end(&b);
+	fclose(full);
+}
+
 struct to_and_fro {
 	uint32_t stack, apart; /* from the stack to the one that many before it, and back */
 };
@@ -339,6 +363,7 @@ int main(void)
 		cmocka_unit_test(a_trace_of_more_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(speedscope_of_more_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(firefox_of_long_labels_is_not_begun),
+		cmocka_unit_test(diff_collapsed_of_more_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(json_leaves_out_stacks_beyond_what_anyone_can_read),
 		cmocka_unit_test(json_leaves_out_waits_beyond_what_anyone_can_read),
 	};
