@@ -15,6 +15,7 @@
 #include "buf.h"
 #include "formats.h"
 #include "frame_name.h"
+#include "line_order.h"
 #include "map.h"
 #include "row_index.h"
 
@@ -23,15 +24,6 @@
 #define LINE_BYTES     32   /* of a line, about, without its process and its frames */
 #define NO_PART	       UINT32_MAX
 #define ANNOTATION     "_[k]" /* as flamegraph.pl and others know it */
-
-/* A frame as text: bytes of collapsed.text. */
-struct part {
-	size_t at, len;
-};
-
-struct node {
-	uint32_t parent, part, depth;
-};
 
 struct line {
 	uint32_t node;
@@ -43,14 +35,15 @@ struct collapsed {
 	const struct plumb_profile *p;
 	const struct pl_export_options *o;
 	struct pl_buf text;
-	PL_VEC(struct part) parts;
-	struct part *roots;	   /* of the processes; NULL: there is one */
-	uint32_t *root_order;	   /* of the processes: where theirs stands among all */
-	PL_VEC(struct node) nodes; /* node 0: no frame */
+	PL_VEC(struct pl_line_part) parts; /* frames as text: bytes of `text` */
+	struct pl_line_part *roots;	   /* of the processes; NULL: there is one */
+	uint32_t *root_order;		   /* of the processes: where theirs stands among all */
+	PL_VEC(struct pl_line_node) nodes; /* node 0: no frame */
 	PL_VEC(struct line) lines;
-	uint32_t *part_of;  /* location -> part, or NO_PART */
-	uint32_t *node_of;  /* stack -> node */
-	uint32_t *paths[2]; /* of the lines that are compared, innermost part first */
+	uint32_t *part_of; /* location -> part, or NO_PART */
+	uint32_t *node_of; /* stack -> node */
+	uint32_t *ranks;   /* of nodes: by the text of their frames */
+	uint32_t *path;	   /* of the line that is written, innermost part first */
 };
 
 static struct plumb_error *add_text(struct collapsed *c, struct pl_text t)
@@ -81,7 +74,7 @@ static struct plumb_error *add_part(struct collapsed *c, const struct pl_locatio
 {
 	const struct pl_function *f = &c->p->functions[loc->function];
 	struct pl_text file = pl_text_of(c->p, f->file);
-	struct part part = {.at = c->text.len};
+	struct pl_line_part part = {.at = c->text.len};
 	bool bare = pl_frame_is_bare(c->p, f, loc->line);
 	struct plumb_error *err = NULL;
 
@@ -151,7 +144,8 @@ static struct plumb_error *make_roots(struct collapsed *c)
 	return err;
 }
 
-static bool find_node(const struct collapsed *c, const struct pl_row_index *seen, const struct node *n, uint32_t *ret)
+static bool find_node(const struct collapsed *c, const struct pl_row_index *seen, const struct pl_line_node *n,
+		      uint32_t *ret)
 {
 	uint32_t hash = pl_row_hash(n->parent, n->part), id;
 	size_t at = pl_row_index_start(seen, hash);
@@ -169,11 +163,11 @@ static bool find_node(const struct collapsed *c, const struct pl_row_index *seen
 static struct plumb_error *make_nodes(struct collapsed *c)
 {
 	struct pl_row_index seen = {0};
-	bool ok = pl_vec_push(&c->nodes, (struct node){0});
+	bool ok = pl_vec_push(&c->nodes, (struct pl_line_node){0});
 
 	for (uint32_t i = 1; ok && i < c->p->stack_count; i++) {
 		uint32_t parent = c->node_of[c->p->stacks[i].parent], part = c->part_of[c->p->stacks[i].location];
-		struct node n = {.parent = parent, .part = part, .depth = c->nodes.data[parent].depth + 1};
+		struct pl_line_node n = {.parent = parent, .part = part, .depth = c->nodes.data[parent].depth + 1};
 
 		c->node_of[i] = parent;
 		if (part == NO_PART || find_node(c, &seen, &n, &c->node_of[i]))
@@ -238,63 +232,6 @@ static struct plumb_error *make_lines(struct collapsed *c)
 	return err;
 }
 
-/* Where a line's text is being read; parts from the innermost down to 0. */
-struct place {
-	const uint32_t *path;
-	uint32_t left; /* parts after this one */
-	size_t at;
-	bool done;
-};
-
-/* The next byte, -1 at the end. */
-static int next_byte(const struct collapsed *c, struct place *pl)
-{
-	const struct part *part;
-
-	if (pl->done)
-		return -1;
-	part = &c->parts.data[pl->path[pl->left]];
-	if (pl->at < part->len)
-		return c->text.data[part->at + pl->at++];
-	pl->done = pl->left == 0;
-	if (pl->done)
-		return -1;
-	pl->left--;
-	pl->at = 0;
-	return ';';
-}
-
-/* Only what differs is read: both paths are followed outwards to the first common frame. */
-static int compare_stacks(const struct collapsed *c, uint32_t a, uint32_t b)
-{
-	struct place pa = {.path = c->paths[0]}, pb = {.path = c->paths[1]};
-	const struct node *nodes = c->nodes.data;
-	uint32_t len_a = 0, len_b = 0;
-	int x, y;
-
-	while (a != b) {
-		uint32_t depth_a = nodes[a].depth, depth_b = nodes[b].depth;
-
-		if (depth_a >= depth_b) {
-			c->paths[0][len_a++] = nodes[a].part;
-			a = nodes[a].parent;
-		}
-		if (depth_b >= depth_a) {
-			c->paths[1][len_b++] = nodes[b].part;
-			b = nodes[b].parent;
-		}
-	}
-	if (len_a == 0 || len_b == 0)
-		return (len_a > len_b) - (len_a < len_b);
-	pa.left = len_a - 1;
-	pb.left = len_b - 1;
-	do {
-		x = next_byte(c, &pa);
-		y = next_byte(c, &pb);
-	} while (x == y && x >= 0);
-	return (x > y) - (x < y);
-}
-
 /* Thread ids are compared as the text they are, up to the ';' that ends them. */
 static int compare_tids(uint64_t a, uint64_t b)
 {
@@ -310,7 +247,7 @@ static int compare_tids(uint64_t a, uint64_t b)
 /* The roots of two processes, as the text they are, up to the ';' that ends them. */
 static int compare_roots(const struct collapsed *c, uint32_t a, uint32_t b)
 {
-	const struct part *x, *y;
+	const struct pl_line_part *x, *y;
 	const unsigned char *text = c->text.data;
 	size_t len;
 	int order;
@@ -358,7 +295,8 @@ static struct plumb_error *order_roots(struct collapsed *c)
 static int compare_lines(const void *va, const void *vb, void *ctx)
 {
 	const struct line *a = va, *b = vb;
-	const uint32_t *roots = ((const struct collapsed *)ctx)->root_order;
+	const struct collapsed *c = ctx;
+	const uint32_t *roots = c->root_order, *ranks = c->ranks;
 	int order;
 
 	if (a->count != b->count)
@@ -367,13 +305,30 @@ static int compare_lines(const void *va, const void *vb, void *ctx)
 	if (!order)
 		order = compare_tids(a->tid, b->tid);
 	if (!order)
-		order = compare_stacks(ctx, a->node, b->node);
+		order = (ranks[a->node] > ranks[b->node]) - (ranks[a->node] < ranks[b->node]);
 	return order ? order : (a->process > b->process) - (a->process < b->process);
+}
+
+static struct plumb_error *sort_lines(struct collapsed *c)
+{
+	const struct pl_line_trie trie = {.text = c->text.data,
+					  .parts = c->parts.data,
+					  .nodes = c->nodes.data,
+					  .part_count = (uint32_t)c->parts.len,
+					  .node_count = (uint32_t)c->nodes.len};
+	struct plumb_error *err = order_roots(c);
+
+	c->ranks = calloc(c->nodes.len + 1, sizeof *c->ranks);
+	if (!err)
+		err = c->ranks ? pl_line_order(&trie, c->ranks) : &pl_err_no_memory;
+	if (!err && c->lines.len)
+		qsort_r(c->lines.data, c->lines.len, sizeof *c->lines.data, compare_lines, c);
+	return err;
 }
 
 static void write_line(const struct collapsed *c, const struct line *l, FILE *out)
 {
-	uint32_t *path = c->paths[0], len = 0;
+	uint32_t *path = c->path, len = 0;
 
 	for (uint32_t n = l->node; n; n = c->nodes.data[n].parent)
 		path[len++] = c->nodes.data[n].part;
@@ -383,7 +338,7 @@ static void write_line(const struct collapsed *c, const struct line *l, FILE *ou
 	}
 	fprintf(out, "tid:%" PRIu64, l->tid);
 	while (len > 0) {
-		const struct part *part = &c->parts.data[path[--len]];
+		const struct pl_line_part *part = &c->parts.data[path[--len]];
 
 		fputc(';', out);
 		fwrite(c->text.data + part->at, 1, part->len, out);
@@ -419,9 +374,8 @@ static struct plumb_error *allocate(struct collapsed *c)
 		depth = c->p->stacks[i].depth > depth ? c->p->stacks[i].depth : depth;
 	c->part_of = calloc((size_t)c->p->location_count + 1, sizeof *c->part_of);
 	c->node_of = calloc((size_t)c->p->stack_count + 1, sizeof *c->node_of);
-	c->paths[0] = calloc((size_t)depth + 1, sizeof *c->paths[0]);
-	c->paths[1] = calloc((size_t)depth + 1, sizeof *c->paths[1]);
-	return c->part_of && c->node_of && c->paths[0] && c->paths[1] ? NULL : &pl_err_no_memory;
+	c->path = calloc((size_t)depth + 1, sizeof *c->path);
+	return c->part_of && c->node_of && c->path ? NULL : &pl_err_no_memory;
 }
 
 static void deinit(struct collapsed *c)
@@ -434,8 +388,8 @@ static void deinit(struct collapsed *c)
 	free(c->root_order);
 	free(c->part_of);
 	free(c->node_of);
-	free(c->paths[0]);
-	free(c->paths[1]);
+	free(c->ranks);
+	free(c->path);
 }
 
 struct plumb_error *pl_collapsed_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)
@@ -454,9 +408,7 @@ struct plumb_error *pl_collapsed_write(const struct plumb_profile *p, const stru
 	if (!err)
 		err = check_size(&c);
 	if (!err)
-		err = order_roots(&c);
-	if (!err && c.lines.len)
-		qsort_r(c.lines.data, c.lines.len, sizeof *c.lines.data, compare_lines, &c);
+		err = sort_lines(&c);
 	/* A reader that went away (EPIPE) needs no more lines; the caller reports the stream's error. */
 	for (size_t i = 0; !err && i < c.lines.len && !ferror(out); i++)
 		write_line(&c, &c.lines.data[i], out);

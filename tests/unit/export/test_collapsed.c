@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "build.h"
+#include "clock.h"
 
 #define RUN (PL_STATE_ON_CPU | PL_STATE_HAS_GIL)
 
@@ -146,6 +147,59 @@ static void order_is_count_then_text(void **state)
 	       "tid:10;m.py:b:2;m.py:c:1 1\n"
 	       "tid:4242;m.py:a:5;m.py:z:5 1\n"
 	       "tid:9;m.py:b:2 1\n");
+	build_end(&b);
+}
+
+#define STACKS	  400
+#define DEPTH	  5
+#define LINES_MAX (STACKS * DEPTH)
+
+/* Frames whose texts begin alike, of two files of one base name, too. */
+static uint32_t random_frame(struct build *b, struct pl_rng *rng, uint32_t parent)
+{
+	static const char *const names[] = {"f", "f!", "f-g", "g"}, *const files[] = {"m.py", "/n/m.py", "m.py:1"};
+	static const int lines[] = {1, 2, 10, 12, 102};
+	uint64_t r = pl_rng_next(rng);
+
+	return build_frame(b, parent, names[r % 4], files[r / 4 % 3], lines[r / 12 % 5]);
+}
+
+/* A sample on each node of random stacks: all lines have the count 1. */
+static void build_random(struct build *b)
+{
+	struct pl_rng rng = {.state = 7};
+
+	for (int i = 0; i < STACKS; i++)
+		for (uint32_t stack = 0, depth = 0; depth < DEPTH; depth++) {
+			uint32_t before = b->p->stack_count;
+
+			stack = random_frame(b, &rng, stack);
+			if (b->p->stack_count > before)
+				build_samples(b, 0, stack, RUN, PL_EXACT, 1);
+		}
+}
+
+/* Against what sorting the lines themselves gives. */
+static void lines_of_one_count_are_in_the_order_of_their_text(void **state)
+{
+	struct pl_export_options o = exact();
+	struct build b;
+	char *last = NULL;
+	int lines = 0;
+
+	build_start(&b);
+	build_random(&b);
+	char *got = build_output(b.p, "collapsed", &o, NULL);
+	for (char *line = strtok(got, "\n"); line; line = strtok(NULL, "\n"), lines++) {
+		char *count = strrchr(line, ' ');
+
+		assert_string_equal(count, " 1");
+		*count = '\0';
+		assert_true(!last || strcmp(last, line) <= 0);
+		last = line;
+	}
+	assert_in_range(lines, STACKS, LINES_MAX);
+	free(got);
 	build_end(&b);
 }
 
@@ -358,6 +412,7 @@ int main(void)
 		cmocka_unit_test(files_of_the_same_base_name_stay_two_lines),
 		cmocka_unit_test(frames_without_a_place_are_their_name),
 		cmocka_unit_test(order_is_count_then_text),
+		cmocka_unit_test(lines_of_one_count_are_in_the_order_of_their_text),
 		cmocka_unit_test(order_of_several_processes_is_that_of_their_text),
 		cmocka_unit_test(threads_that_did_nothing_are_there_unless_their_samples_are_not_wanted),
 		cmocka_unit_test(counts_of_cpu_mode_are_cpu_time_in_periods),

@@ -376,6 +376,7 @@ static void build_deep_leaves(struct build *b, unsigned items)
 /* Onto a disk that is full: what is counted is the sorting. */
 static void write_leaves(void *ctx, unsigned items)
 {
+	const struct pl_format *format = ctx;
 	const struct pl_export_options o = build_options(100);
 	FILE *full = fopen("/dev/full", "w");
 	struct build b;
@@ -384,7 +385,7 @@ static void write_leaves(void *ctx, unsigned items)
 	build_start(&b);
 	build_deep_leaves(&b, items);
 	counted_begin();
-	assert_ok(pl_format_by_name("json")->write(b.p, &o, full));
+	assert_ok(format->write(b.p, &o, full));
 	counted_end();
 	build_end(&b);
 	fclose(full);
@@ -392,7 +393,10 @@ static void write_leaves(void *ctx, unsigned items)
 
 static void deep_stacks_are_compared_once(void **state)
 {
-	counted_linear(write_leaves, NULL, ITEMS);
+	static const char *const formats[] = {"json", "collapsed"};
+
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+		counted_linear(write_leaves, (void *)(uintptr_t)pl_format_by_name(formats[i]), ITEMS);
 }
 
 int main(void)
