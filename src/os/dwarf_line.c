@@ -105,7 +105,8 @@ static void end_sequence(struct machine *m)
 	if (s.count && u->rows.data[s.first].addr < m->addr) {
 		const struct pl_dwarf_range covered = {u->rows.data[s.first].addr, m->addr, u->sequences.len};
 
-		m->over = !pl_vec_push(&u->sequences, s) || !pl_vec_push(&u->covered, covered);
+		m->over = !pl_dwarf_may(m->d, sizeof s) || !pl_vec_push(&u->sequences, s) ||
+			  !pl_dwarf_range_add(m->d, covered, &u->covered);
 	}
 	reset(m);
 }

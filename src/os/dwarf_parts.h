@@ -161,6 +161,8 @@ const char *pl_dwarf_value_text(const struct pl_dwarf *d, const struct pl_dwarf_
 bool pl_dwarf_value_address(const struct pl_dwarf *d, const struct pl_dwarf_unit *u, const struct pl_dwarf_value *v,
 			    uint64_t *ret);
 
+/** Add one more, as far as work goes. False without memory. */
+bool pl_dwarf_range_add(struct pl_dwarf *d, struct pl_dwarf_range range, pl_dwarf_range_vec *ret);
 /** Add the code of @p e to @p ret, for @p owner. False without memory. */
 bool pl_dwarf_ranges_add(struct pl_dwarf *d, const struct pl_dwarf_unit *u, const struct pl_dwarf_entry *e,
 			 uint64_t owner, pl_dwarf_range_vec *ret);

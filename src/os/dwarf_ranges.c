@@ -5,7 +5,8 @@
 #include "dwarf_parts.h"
 
 #define RANGES_MAX (1u << 22) /* of a file */
-#define RANGE_WORK 64u	      /* they are sorted, too */
+#define RANGE_WORK 16u	      /* of one that is read */
+#define SORT_WORK  48u	      /* of one that is kept */
 #define BACK_MAX   64	      /* pieces that lie inside others: looked at before nobody has the address */
 
 enum list_entry {
@@ -164,13 +165,18 @@ static bool is_there(const struct walk *w)
 	return w->begin && w->begin < w->end;
 }
 
+bool pl_dwarf_range_add(struct pl_dwarf *d, struct pl_dwarf_range range, pl_dwarf_range_vec *ret)
+{
+	return ret->len >= RANGES_MAX || !pl_dwarf_may(d, SORT_WORK + sizeof range) || pl_vec_push(ret, range);
+}
+
 bool pl_dwarf_ranges_add(struct pl_dwarf *d, const struct pl_dwarf_unit *u, const struct pl_dwarf_entry *e,
 			 uint64_t owner, pl_dwarf_range_vec *ret)
 {
 	struct walk w;
 
 	for (begin(&w, d, u, e); next(&w) && ret->len < RANGES_MAX;)
-		if (is_there(&w) && !pl_vec_push(ret, ((struct pl_dwarf_range){w.begin, w.end, owner})))
+		if (is_there(&w) && !pl_dwarf_range_add(d, (struct pl_dwarf_range){w.begin, w.end, owner}, ret))
 			return false;
 	return true;
 }

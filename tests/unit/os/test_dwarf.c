@@ -345,6 +345,95 @@ static void places_take_from_the_work_that_may_be_done(void **state)
 		what_is_told_counts_as_work(*path);
 }
 
+/* ---- what is kept of a file: its bytes are fewer than what is made of them --------------------------------------- */
+
+#define PIECES 20000u /* of code, each with lines of its own */
+
+struct put {
+	uint8_t bytes[PIECES * 16 + 64];
+	size_t len;
+};
+
+static void put(struct put *to, uint64_t number, size_t size)
+{
+	assert_true(to->len + size <= sizeof to->bytes);
+	memcpy(to->bytes + to->len, &number, size);
+	to->len += size;
+}
+
+/* A unit (abbreviation 1) whose code is 0x1000 to 0x2000, and below it functions (2), all at one place. */
+static void put_unit(struct put *info, size_t functions)
+{
+	put(info, 0, 4);
+	put(info, 4, 2);
+	put(info, 0, 4);
+	put(info, 8, 1);
+	put(info, 1, 1);
+	put(info, 0, 4);
+	put(info, 0x1000, 8);
+	put(info, 0x1000, 4);
+	for (size_t i = 0; i < functions; i++) {
+		put(info, 2, 1);
+		put(info, 0x1000, 8);
+		put(info, 0x10, 4);
+	}
+	put(info, 0, 1);
+	const uint32_t len = (uint32_t)info->len - 4;
+	memcpy(info->bytes, &len, sizeof len);
+}
+
+/* A table of lines: in five bytes a row at an address, and the end of a sequence behind it. */
+static void put_lines(struct put *line, size_t sequences)
+{
+	static const uint8_t head[] = {0, 0, 0, 0, 4, 0, 17, 0, 0, 0, 1, 1, 1, 0, 1, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0},
+			     sequence[] = {10, 8, 0, 1, 1};
+
+	memcpy(line->bytes, head, sizeof head);
+	line->len = sizeof head;
+	for (size_t i = 0; i < sequences; i++, line->len += sizeof sequence)
+		memcpy(line->bytes + line->len, sequence, sizeof sequence);
+	const uint32_t len = (uint32_t)line->len - 4;
+	memcpy(line->bytes, &len, sizeof len);
+}
+
+static uint64_t work_for(size_t functions, size_t sequences)
+{
+	static const uint8_t abbrev[] = {1,    0x11, 1, 0x10, 0x17, 0x11, 1,	0x12, 6, 0, 0, 2,
+					 0x2e, 0,    0x11, 1, 0x12, 6,	  0, 0, 0};
+	static struct put info, line;
+	struct pl_work work = {.most = WORK_MAX};
+	struct pl_elf *e;
+	struct pl_dwarf *d;
+	size_t len, sum = 0;
+
+	info.len = line.len = 0;
+	put_unit(&info, functions);
+	put_lines(&line, sequences);
+	const struct made sections[] = {{".debug_info", info.bytes, info.len},
+					{".debug_abbrev", abbrev, sizeof abbrev},
+					{".debug_line", line.bytes, line.len}};
+	uint8_t *file = make_file(sections, 3, &len);
+	assert_ok(pl_elf_open_loaded(file, len, 0, &work, &e));
+	assert_ok(pl_dwarf_open(e, &d));
+	assert_non_null(d);
+	pl_dwarf_places(d, 0x1000, count, &sum);
+	assert_int_equal(sum > 0, functions > 0);
+	pl_dwarf_close(d);
+	pl_elf_close(e);
+	free(file);
+	return work.spent;
+}
+
+static void pieces_of_code_and_of_lines_count_as_work(void **state)
+{
+	const size_t range = 24, sequence = 16, row = 16, to_sort = 48;
+	const uint64_t none = work_for(0, 0);
+
+	(void)state;
+	assert_true(work_for(PIECES, 0) - none > PIECES * (range + to_sort));
+	assert_true(work_for(0, PIECES) - none > PIECES * (row + sequence + range + to_sort));
+}
+
 static void numbers_end_where_the_bytes_do(void **state)
 {
 	static const uint8_t long_number[32] = {[0 ... 31] = 0x80}, minus_one[] = {0x7f}, padded[] = {0x81, 0x80, 0x00};
@@ -375,6 +464,7 @@ int main(void)
 		cmocka_unit_test(hostile_files),
 		cmocka_unit_test(an_abbreviation_without_end_is_read_as_far_as_work_goes),
 		cmocka_unit_test(places_take_from_the_work_that_may_be_done),
+		cmocka_unit_test(pieces_of_code_and_of_lines_count_as_work),
 		cmocka_unit_test(numbers_end_where_the_bytes_do),
 	};
 
