@@ -2,7 +2,6 @@
 /* Layer os; any thread. */
 #include "debug_file.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 
 #include "filed_functions.h"
 #include "own_fd.h"
+#include "target_file.h"
 
 #define PACKAGED	"/usr/lib/debug"
 #define BUILD_ID_MIN	3
@@ -27,11 +27,11 @@ static int open_in(const char *directory, int len, const char *hex)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof path, "%.*s/.build-id/%.2s/%s.debug", len, directory, hex, hex + 2);
-	int fd = PL_OWN_FD(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+	int fd = pl_plain_file_open(path);
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof path, "%.*s/%s/debuginfo", len, directory, hex);
-	return PL_OWN_FD(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+	return pl_plain_file_open(path);
 }
 
 /* The first file there is for a build-id; -1: none. */

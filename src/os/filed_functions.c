@@ -3,13 +3,10 @@
 #include "filed_functions.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "debug_file.h"
-#include "own_fd.h"
 #include "target_file.h"
 
 #define NOTE_BYTES 1024u
@@ -31,19 +28,6 @@ bool pl_elf_has_build_id(const struct pl_elf *e, const uint8_t *build_id, size_t
 	return same;
 }
 
-/* Neither blocks on a FIFO nor wakes a device. */
-static int open_plain(const char *path)
-{
-	int handle = pl_own_fd(open(path, O_PATH | O_CLOEXEC)), fd;
-	struct stat st;
-
-	if (handle < 0)
-		return -1;
-	fd = fstat(handle, &st) == 0 && S_ISREG(st.st_mode) ? pl_own_fd(pl_file_reopen(NULL, handle)) : -1;
-	pl_own_fd_close(handle);
-	return fd;
-}
-
 struct plumb_error *pl_filed_functions(const char *path, const uint8_t *build_id, size_t len,
 				       void (*more)(const struct pl_elf *e, struct pl_functions *f),
 				       struct pl_work *work, struct pl_functions **ret)
@@ -55,7 +39,7 @@ struct plumb_error *pl_filed_functions(const char *path, const uint8_t *build_id
 
 	if (err)
 		return err;
-	err = pl_elf_open_of_build(open_plain(path), build_id, len, work, &file);
+	err = pl_elf_open_of_build(pl_plain_file_open(path), build_id, len, work, &file);
 	if (!err && file)
 		err = pl_functions_add(f, file, &stripped);
 	if (!err && file && stripped && more)

@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "own_fd.h"
 #include "proc.h"
 #include "proc_file.h"
 
@@ -221,6 +222,17 @@ int pl_file_reopen(const struct pl_rights *as, int handle)
 		return open_as(as, handle, NULL);
 	pl_rights_of_all(&all);
 	return open_as(&all, handle, NULL);
+}
+
+int pl_plain_file_open(const char *path)
+{
+	int handle = pl_own_fd(open(path, O_PATH | O_CLOEXEC)), fd = -1;
+	struct stat st;
+
+	if (handle >= 0 && fstat(handle, &st) == 0 && S_ISREG(st.st_mode) && !is_made_up(handle))
+		fd = pl_own_fd(reopen(handle));
+	pl_own_fd_close(handle);
+	return fd;
 }
 
 /* ---- views ------------------------------------------------------------------------------------------------------- */

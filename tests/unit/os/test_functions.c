@@ -3,10 +3,12 @@
 #include "unit.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -317,6 +319,47 @@ static void a_file_is_asked_by_its_build_id(void **state)
 	assert_int_equal(unsetenv("PLUMB_DEBUG_PATH"), 0);
 }
 
+/* Is @p file opened for more than to see what it is, when names are looked for by its path, and where @p link is? */
+static bool is_opened(const char *file, const char *link, const uint8_t *id, size_t len)
+{
+	const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	char event[sizeof(struct inotify_event) + NAME_MAX + 1];
+	struct pl_functions *f;
+
+	assert_true(inotify_add_watch(watch, file, IN_OPEN) >= 0);
+	assert_int_equal(symlink(file, link), 0);
+	assert_code(pl_filed_functions(file, id, len, NULL, &work, &f), PLUMB_ERR_NOT_FOUND);
+	const bool opened = read(watch, event, sizeof event) > 0;
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(close(watch), 0);
+	return opened;
+}
+
+/* A directory of debug information can be another user's: of root, who looks there, a link may lead to anything. Who
+ * opens a device starts it, who opens a FIFO lets its writer go on, and what the kernel makes up can be gone once read.
+ */
+static void what_is_no_plain_file_is_not_opened(void **state)
+{
+	char directory[] = "/tmp/plumb-no-file-XXXXXX", path[512], fifo[64];
+	const uint8_t id[20] = {1};
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	assert_int_equal(setenv("PLUMB_DEBUG_PATH", directory, 1), 0);
+	snprintf(fifo, sizeof fifo, "%s/fifo", directory);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	for (int fetched = 0; fetched < 2; fetched++) {
+		debug_path(path, directory, fetched, id, sizeof id);
+		make_folders(path, strlen(directory));
+		assert_false(is_opened(fifo, path, id, sizeof id));
+		assert_false(is_opened("/proc/self/limits", path, id, sizeof id));
+		remove_folders(path, strlen(directory));
+	}
+	assert_int_equal(unlink(fifo), 0);
+	assert_int_equal(rmdir(directory), 0);
+	assert_int_equal(unsetenv("PLUMB_DEBUG_PATH"), 0);
+}
+
 static void try(const uint8_t *bytes, size_t len)
 {
 	struct pl_functions *f;
@@ -530,6 +573,7 @@ int main(void)
 		cmocka_unit_test(data_is_laid_out_as_the_loader_does),
 		cmocka_unit_test(symbols_are_found_by_build_id),
 		cmocka_unit_test(a_file_is_asked_by_its_build_id),
+		cmocka_unit_test(what_is_no_plain_file_is_not_opened),
 		cmocka_unit_test(packed_names_are_found),
 		cmocka_unit_test(damaged_packed_names_do_no_harm),
 		cmocka_unit_test(damaged_files_do_no_harm),
