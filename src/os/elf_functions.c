@@ -26,6 +26,7 @@ struct function {
 	uint64_t addr, size;
 	uint64_t name; /* in `names` */
 	uint8_t binding;
+	uint8_t underscores; /* that its name begins with; counted once, for names are compared often */
 };
 
 struct pl_functions {
@@ -51,6 +52,15 @@ void pl_functions_destroy(struct pl_functions *f)
 	pl_vec_deinit(&f->all);
 	pl_vec_deinit(&f->names);
 	free(f);
+}
+
+static uint8_t underscores(const char *name, size_t len)
+{
+	uint8_t n = 0;
+
+	while (n < len && n < NAME_LOOKED && name[n] == '_')
+		n++;
+	return n;
 }
 
 /* 0: it is nowhere. In an object file it counts from its section, which says where it was put. */
@@ -97,7 +107,10 @@ static bool add_symbols(struct pl_functions *f, const struct pl_elf *e, const El
 				       .name = names + s->st_name,
 				       .binding = ELF64_ST_BIND(s->st_info)};
 
-		if (is_function(s) && one.addr && s->st_name < names_len && !pl_vec_push(&f->all, one))
+		if (!is_function(s) || !one.addr || s->st_name >= names_len)
+			continue;
+		one.underscores = underscores(f->names.data + one.name, names_len - s->st_name);
+		if (!pl_vec_push(&f->all, one))
 			return false;
 	}
 	return true;
@@ -194,6 +207,7 @@ bool pl_functions_add_plain(struct pl_functions *f, const struct pl_elf *e)
 static bool add_name(struct pl_functions *f, struct function one, const char *name, size_t len)
 {
 	one.name = f->names.len;
+	one.underscores = underscores(name, len);
 	if (!pl_vec_reserve(&f->names, len + 1) || !pl_vec_push(&f->all, one))
 		return false;
 	memcpy(f->names.data + f->names.len, name, len);
@@ -246,15 +260,6 @@ void pl_functions_keep(struct pl_functions *f, bool (*is_wanted)(const char *nam
 
 /* ---- by address -------------------------------------------------------------------------------------------------- */
 
-static size_t underscores(const char *name)
-{
-	size_t n = 0;
-
-	while (n < NAME_LOOKED && name[n] == '_')
-		n++;
-	return n;
-}
-
 static unsigned rank(const struct function *f)
 {
 	return f->binding == STB_GLOBAL ? 0 : f->binding == STB_WEAK ? 1 : 2;
@@ -270,8 +275,8 @@ static int compare(const void *a, const void *b, void *ctx)
 		return x->addr < y->addr ? -1 : 1;
 	if (!x->size != !y->size)
 		return x->size ? 1 : -1;
-	if (underscores(p) != underscores(q))
-		return underscores(p) > underscores(q) ? -1 : 1;
+	if (x->underscores != y->underscores)
+		return x->underscores > y->underscores ? -1 : 1;
 	if (rank(x) != rank(y))
 		return rank(x) > rank(y) ? -1 : 1;
 	int order = strncmp(q, p, NAME_LOOKED);

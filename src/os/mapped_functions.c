@@ -54,7 +54,7 @@ static struct plumb_error *add_vdso(const struct pl_mapped_place *place, const s
 	if (!err && !pl_file_view_holds(place->pid, place->seen))
 		err = pl_error(PLUMB_ERR_NOT_FOUND, "the process is another one by now");
 	if (!err)
-		err = pl_elf_open_bytes(bytes, len, &e);
+		err = pl_elf_open_loaded(bytes, len, 0, place->work, &e);
 	if (!err) {
 		err = pl_functions_add(f, e, stripped);
 		pl_elf_close(e);

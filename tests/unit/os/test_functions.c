@@ -281,6 +281,22 @@ static void symbols_are_found_by_build_id(void **state)
 	assert_int_equal(unsetenv("PLUMB_DEBUG_PATH"), 0);
 }
 
+/* A program may write over it: as much as another file may have symbols then, and more of them packed. */
+static void names_of_a_vdso_count_as_work(void **state)
+{
+	struct pl_work counted = {.most = 1u << 30};
+	const struct pl_mapped_place place = {getpid(), &own, &maps, pl_mem_live_mem(live), &counted, NULL};
+	struct pl_functions *f;
+
+	(void)state;
+	if (!vdso())
+		skip();
+	assert_ok(pl_mapped_functions(&place, vdso(), NULL, 0, &f));
+	assert_true(pl_functions_count(f) > 0);
+	assert_true(counted.spent > 64 * pl_functions_count(f));
+	pl_functions_destroy(f);
+}
+
 /* Nobody has it mapped: by its path, and by its build-id, and never a file with another one. */
 static void a_file_is_asked_by_its_build_id(void **state)
 {
@@ -572,6 +588,7 @@ int main(void)
 		cmocka_unit_test(libraries_have_names_that_programs_call),
 		cmocka_unit_test(data_is_laid_out_as_the_loader_does),
 		cmocka_unit_test(symbols_are_found_by_build_id),
+		cmocka_unit_test(names_of_a_vdso_count_as_work),
 		cmocka_unit_test(a_file_is_asked_by_its_build_id),
 		cmocka_unit_test(what_is_no_plain_file_is_not_opened),
 		cmocka_unit_test(packed_names_are_found),

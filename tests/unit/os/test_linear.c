@@ -220,6 +220,21 @@ static void names_of_functions_cost_what_is_in_them(void **state)
 	counted_linear(read_functions, underscore, ITEMS);
 }
 
+static uint64_t work_of_reading(const char *filled_with)
+{
+	const uint64_t before = counted_now().work;
+
+	read_functions((void *)filled_with, 16 * ITEMS);
+	return counted_now().work - before;
+}
+
+/* Underscores are counted once a name: a program chooses how often names are compared when they are sorted. */
+static void underscores_are_counted_once_a_name(void **state)
+{
+	(void)state;
+	assert_in_range(work_of_reading("_"), 0, 3 * work_of_reading("x"));
+}
+
 /* Of each pair one end is asked for: a process may have so many, and a thread that waits for each. */
 static void find_peers(void *unused, unsigned items)
 {
@@ -256,6 +271,7 @@ int main(void)
 		cmocka_unit_test(a_core_costs_what_is_in_it),
 		cmocka_unit_test(a_socket_costs_the_same_among_many),
 		cmocka_unit_test(names_of_functions_cost_what_is_in_them),
+		cmocka_unit_test(underscores_are_counted_once_a_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
