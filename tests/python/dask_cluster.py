@@ -428,6 +428,17 @@ def check_wrong_calls_are_told(client):
     assert "engine" in refusal(TypeError, lambda: plumb.dask.profile(client, engine="gil"))
     assert "intervall" in refusal(TypeError, lambda: plumb.dask.profile(client, intervall=3))
     assert "at least one" in refusal(TypeError, lambda: plumb.dask.merge([], client))
+    for call in (plumb.dask.install, plumb.dask.uninstall, plumb.dask.profile):
+        assert refusal(TypeError, call, None) == "client is a distributed.Client, not None", call
+        assert refusal(TypeError, call, "tcp://x:8786") == "client is a distributed.Client, not 'tcp://x:8786'", call
+    assert refusal(TypeError, plumb.dask.merge, ["x"], 3) == "client is a distributed.Client, not 3"
+    asyncio.run(wrong_calls_of_an_asynchronous_client(client))
+
+
+async def wrong_calls_of_an_asynchronous_client(other):
+    async with distributed.Client(other.scheduler.address, security=other.security, asynchronous=True) as client:
+        for call in (plumb.dask.install, plumb.dask.uninstall, plumb.dask.profile, lambda client: plumb.dask.merge(["x"], client)):
+            assert refusal(TypeError, call, client).startswith("client is one that is not asynchronous: "), call
 
 
 # Which plumb a process finds: "none", a folder with another one, or "" for ours.

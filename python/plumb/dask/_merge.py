@@ -11,6 +11,7 @@ from plumb import _merge, _plumb
 from plumb._external import Unnamed
 from plumb._result import Profile
 from plumb._written import Path
+from plumb.dask._client import checked_client
 
 _FILES = 16  # that one task adds up
 _SUMS = 8
@@ -61,6 +62,7 @@ def merge(paths: Sequence[Path], client: Optional[Any] = None) -> Profile:
         return _merge.merge(*paths)
     if not paths:
         raise TypeError("merge() needs at least one recording")
+    checked_client(client, "the sum is waited for")
     names = [os.fsdecode(path) for path in paths]
     sums: List[Any] = [client.submit(sum_of_files, names[at : at + _FILES], pure=False) for at in range(0, len(names), _FILES)]
     while len(sums) > 1:

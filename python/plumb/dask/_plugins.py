@@ -13,6 +13,7 @@ from distributed.protocol.pickle import dumps
 
 from plumb._plumb import Error
 from plumb.dask import _sent
+from plumb.dask._client import checked_client
 from plumb.dask._scheduler import SchedulerProfile
 from plumb.dask._servers import register_on_workers
 from plumb.dask._settings import settings
@@ -121,6 +122,7 @@ def _told(error: Exception) -> str:
 def install(client: Any, **given: Any) -> Dict[str, str]:
     """Sample the cluster of a client; the arguments are Plugin's. Gives, of each worker, "" or why it is not sampled."""
     plugin = Plugin(**given)
+    checked_client(client, "that one can `await client.register_plugin(plumb.dask.Plugin())`")
     why_not: str = client.run_on_scheduler(_sent.function(_sent.why_not))
     if why_not:
         raise Error("the scheduler %s" % why_not)
@@ -132,7 +134,7 @@ def install(client: Any, **given: Any) -> Dict[str, str]:
 
 def uninstall(client: Any) -> None:
     """All as it was before install()."""
-    client.run_on_scheduler(_uninstalled)
+    checked_client(client, "it is waited for").run_on_scheduler(_uninstalled)
 
 
 async def _uninstalled(dask_scheduler: Any) -> None:

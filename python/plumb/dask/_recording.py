@@ -19,6 +19,7 @@ from plumb._recording import Recording, _with_defaults
 from plumb._result import Profile
 from plumb.dask import _labels, _sent
 from plumb.dask._asking import answers, within_patience
+from plumb.dask._client import checked_client
 from plumb.dask._labels import checked_labels
 from plumb.dask._merge import condensed, opened, sum_of
 from plumb.dask._servers import register_on_workers
@@ -332,8 +333,7 @@ def profile(
     for name in ("engine", "output", "force", "threads", "hidden"):
         if name in options:
             raise TypeError("a cluster's profile has no option %s: all threads of each process are recorded there" % name)
-    if getattr(client, "asynchronous", False):
-        raise TypeError("client is one that is not asynchronous: its block ends when the recordings are here")
+    checked_client(client, "its block ends when the recordings are here")
     complete = {**_with_defaults(options), "interval": interval}
     del complete["engine"], complete["output"]
     Recording(output=None, engine=None, **complete)  # what is wrong is told here
