@@ -45,8 +45,8 @@ int pl_file_open_below(const char *root, const struct pl_rights *as, const char 
  * by is for whoever calls to judge; -1 with errno: EACCES if it may not be read with them. Where they cannot be taken
  * on it has to be open to all. */
 int pl_file_reopen(const struct pl_rights *as, int handle);
-/** Open the plain file @p path for reading, as ourselves: nothing else is opened, as a FIFO, a device or what the kernel
- * makes up, where that would do something. The descriptor is noted as ours (own_fd.h); negative: none. */
+/** Open the plain file @p path for reading, as ourselves: nothing else is opened, as a FIFO, a device or what the
+ * kernel makes up, where that would do something. The descriptor is noted as ours (own_fd.h); negative: none. */
 int pl_plain_file_open(const char *path);
 
 #endif

@@ -10,7 +10,9 @@
 #include "hash.h"
 #include "mem_limited.h"
 
-#define COPIES_MAX 4096 /* threads whose copies are remembered; those of the others are looked up each time */
+#define SLOTS_MAX  (1u << 18) /* of a process: more functions than any runs */
+#define COPIES_MAX 4096	      /* threads whose copies are remembered; those of the others are looked up each time */
+#define COPIES_ALL (1u << 22) /* of a process, likewise: 32 MiB */
 
 static void destroy(struct pl_known_code *k)
 {
@@ -30,13 +32,14 @@ void pl_code_store_deinit(struct pl_code_store *s)
 
 void pl_codes_init(struct pl_codes *c, struct pl_code_store *store)
 {
-	*c = (struct pl_codes){.store = store};
+	*c = (struct pl_codes){.store = store, .most = SLOTS_MAX};
 }
 
 static void forget_copies(struct pl_codes *c)
 {
 	for (size_t i = 0; i < c->slots.len; i++)
 		pl_vec_deinit(&c->slots.data[i].copies);
+	c->copies = 0;
 }
 
 void pl_codes_note_copies(struct pl_codes *c, uint32_t generation)
@@ -56,6 +59,7 @@ void pl_codes_deinit(struct pl_codes *c)
 void pl_codes_forget(struct pl_codes *c)
 {
 	forget_copies(c);
+	c->first += (uint32_t)c->slots.len;
 	pl_vec_clear(&c->slots);
 	pl_map_clear(&c->by_addr);
 }
@@ -243,10 +247,13 @@ static struct plumb_error *learn_slot(struct pl_codes *c, const struct pl_py *py
 	if (err)
 		return err;
 	if (!is_new) {
+		c->copies -= c->slots.data[index].copies.len;
 		pl_vec_deinit(&c->slots.data[index].copies);
 		c->slots.data[index] = slot;
 		return NULL;
 	}
+	if (c->slots.len >= c->most)
+		pl_codes_forget(c);
 	if (!pl_vec_reserve(&c->slots, 1) || !pl_map_set(&c->by_addr, addr, 0, (uint32_t)c->slots.len))
 		return &pl_err_no_memory;
 	c->slots.data[c->slots.len++] = slot;
@@ -264,7 +271,7 @@ static struct plumb_error *fresh_slot(struct pl_codes *c, const struct pl_codes_
 		struct pl_code_slot *slot = &c->slots.data[index];
 
 		*ret = slot;
-		if (pl_codes_fresh(c, index, r->tick, r->generation))
+		if (pl_codes_fresh(c, c->first + index, r->tick, r->generation))
 			return NULL;
 		err = prove(slot, r->py, r->mem, addr, &same);
 		if (err)
@@ -287,8 +294,20 @@ static struct plumb_error *fresh_slot(struct pl_codes *c, const struct pl_codes_
 	return NULL;
 }
 
+static void remember_copy(struct pl_codes *c, struct pl_code_slot *slot, uint32_t index, pl_addr base)
+{
+	const size_t more = index < slot->copies.len ? 0 : index + 1 - slot->copies.len;
+
+	if (index >= COPIES_MAX || more > COPIES_ALL - c->copies || !pl_vec_reserve(&slot->copies, more))
+		return;
+	for (size_t i = 0; i < more; i++)
+		slot->copies.data[slot->copies.len++] = 0;
+	c->copies += more;
+	slot->copies.data[index] = base;
+}
+
 /* Where the bytecode begins that the frame runs: the object's own, or its thread's copy. */
-static struct plumb_error *bytecode_of(struct pl_code_slot *slot, const struct pl_py *py, struct pl_mem *live,
+static struct plumb_error *bytecode_of(struct pl_codes *c, struct pl_code_slot *slot, const struct pl_codes_reading *r,
 				       const struct pl_frame *f, pl_addr *ret)
 {
 	uint32_t index = f->tlbc_index;
@@ -296,14 +315,10 @@ static struct plumb_error *bytecode_of(struct pl_code_slot *slot, const struct p
 	*ret = index == 0 ? slot->instr_base : index < slot->copies.len ? slot->copies.data[index] : 0;
 	if (index == 0 || *ret)
 		return NULL;
-	struct plumb_error *err = pl_code_copy_base(live, py, f, ret);
-	if (err || index >= COPIES_MAX)
-		return err;
-	while (slot->copies.len <= index)
-		if (!pl_vec_push(&slot->copies, 0))
-			return &pl_err_no_memory;
-	slot->copies.data[index] = *ret;
-	return NULL;
+	struct plumb_error *err = pl_code_copy_base(r->live, r->py, f, ret);
+	if (!err)
+		remember_copy(c, slot, index, *ret);
+	return err;
 }
 
 struct plumb_error *pl_codes_resolve(struct pl_codes *c, const struct pl_codes_reading *reading,
@@ -316,14 +331,14 @@ struct plumb_error *pl_codes_resolve(struct pl_codes *c, const struct pl_codes_r
 		return err;
 	const struct pl_known_code *k = c->store->known.data[slot->code];
 	pl_addr base;
-	err = bytecode_of(slot, reading->py, reading->live, frame, &base);
+	err = bytecode_of(c, slot, reading, frame, &base);
 	if (err)
 		return err;
 	/* The offset counts from this object's own bytecode, not from that of the equal object that was read first. */
 	struct pl_frame f = *frame;
 	if (base)
 		pl_code_leave_copy(&f, base, k->code.instr_base);
-	*ret = (struct pl_code_place){.slot = (uint32_t)(slot - c->slots.data),
+	*ret = (struct pl_code_place){.slot = c->first + (uint32_t)(slot - c->slots.data),
 				      .code = slot->code,
 				      .offset = pl_code_offset(reading->py, &k->code, &f)};
 	return NULL;

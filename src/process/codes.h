@@ -64,7 +64,10 @@ struct pl_codes {
 	uint32_t process;	     /* number in the output */
 	struct pl_ration ration;     /* for code that was not seen before */
 	PL_VEC(struct pl_code_slot) slots;
-	struct pl_map by_addr; /* address -> slot */
+	struct pl_map by_addr; /* address -> position in `slots` */
+	size_t most;	       /* of them, then all are forgotten: a program can have code at ever more addresses */
+	uint32_t first;	       /* number of the first of them: none is used again */
+	size_t copies;	       /* of bytecode, that are remembered for all of them */
 	uint32_t tlbc_generation;
 };
 
@@ -77,12 +80,20 @@ void pl_codes_forget(struct pl_codes *c);
  * mean nothing any more. */
 void pl_codes_note_copies(struct pl_codes *c, uint32_t generation);
 
+/** NULL: it was forgotten. */
+static inline const struct pl_code_slot *pl_codes_slot(const struct pl_codes *c, uint32_t slot)
+{
+	const uint32_t at = slot - c->first;
+
+	return at < c->slots.len ? &c->slots.data[at] : NULL;
+}
+
 /** Is the slot proved for this reading already? */
 static inline bool pl_codes_fresh(const struct pl_codes *c, uint32_t slot, uint64_t tick, uint64_t generation)
 {
-	const struct pl_code_slot *s = &c->slots.data[slot];
+	const struct pl_code_slot *s = pl_codes_slot(c, slot);
 
-	return s->tick == tick || (generation && s->generation == generation);
+	return s && (s->tick == tick || (generation && s->generation == generation));
 }
 
 /** The reading of a stack for which code is proved. */

@@ -276,7 +276,7 @@ static bool seen_before(const struct pl_reader *r, const struct pl_frame *f, con
 {
 	return old && old->addr == f->addr && old->code == f->code && old->instr == f->instr &&
 	       pl_codes_fresh(&r->codes, old->slot, r->tick, generation) &&
-	       r->codes.slots.data[old->slot].code == old->code_id;
+	       pl_codes_slot(&r->codes, old->slot)->code == old->code_id;
 }
 
 /* 1 + the opcode that @p f runs at @p offset, specialised or not: the low byte of its code unit. 0: not asked for, not

@@ -385,7 +385,8 @@ static void put_unit(struct put *info, size_t functions)
 /* A table of lines: in five bytes a row at an address, and the end of a sequence behind it. */
 static void put_lines(struct put *line, size_t sequences)
 {
-	static const uint8_t head[] = {0, 0, 0, 0, 4, 0, 17, 0, 0, 0, 1, 1, 1, 0, 1, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0},
+	static const uint8_t head[] = {0, 0,  0, 0, 4, 0, 17, 0, 0, 0, 1, 1, 1, 0,
+				       1, 10, 0, 1, 1, 1, 1,  0, 0, 0, 1, 0, 0},
 			     sequence[] = {10, 8, 0, 1, 1};
 
 	memcpy(line->bytes, head, sizeof head);
@@ -398,8 +399,8 @@ static void put_lines(struct put *line, size_t sequences)
 
 static uint64_t work_for(size_t functions, size_t sequences)
 {
-	static const uint8_t abbrev[] = {1,    0x11, 1, 0x10, 0x17, 0x11, 1,	0x12, 6, 0, 0, 2,
-					 0x2e, 0,    0x11, 1, 0x12, 6,	  0, 0, 0};
+	static const uint8_t abbrev[] = {1, 0x11, 1, 0x10, 0x17, 0x11, 1, 0x12, 6, 0, 0,
+					 2, 0x2e, 0, 0x11, 1,	 0x12, 6, 0,	0, 0};
 	static struct put info, line;
 	struct pl_work work = {.most = WORK_MAX};
 	struct pl_elf *e;

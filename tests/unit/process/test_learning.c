@@ -155,11 +155,86 @@ static void another_file_name_in_the_place_of_the_old_one_is_noticed(void **stat
 	}
 }
 
+/* ---- what is held of addresses, which a program can make any number of ------------------------------------------- */
+
+#define COPIED	 4096u /* threads with bytecode of their own */
+#define HELD_MAX (64u << 20)
+
+/* Code of a free-threaded build, whose copy for the last thread begins at 0x300002. */
+static pl_addr copied_code(struct scene *s, pl_addr copies, unsigned line)
+{
+	pl_addr code = fake_code(&s->live.f, &s->py, "name", "file.py", (int)line, 8);
+
+	fake_field(&s->live.f, code, s->py.layout.code.tlbc, copies, 8);
+	return code;
+}
+
+static size_t bytes_of_copies(const struct pl_codes *c)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < c->slots.len; i++)
+		bytes += c->slots.data[i].copies.cap * sizeof *c->slots.data[i].copies.data;
+	return bytes;
+}
+
+/* Each code has as many as there are threads, and one thread is enough to make it so. */
+static void copies_of_bytecode_are_remembered_up_to_a_limit(void **state)
+{
+	enum { CODES = 5000 };
+	struct scene s;
+
+	(void)state;
+	open_scene(&s);
+	s.py = fake_py_free_threaded(14);
+	s.codes.ration.unlimited = true;
+	pl_addr copies = fake_new(&s.live.f, 8 + COPIED * 8);
+	fake_u64(&s.live.f, copies, COPIED);
+	fake_u64(&s.live.f, copies + COPIED * 8, 0x300002);
+	const struct pl_codes_reading reading = {.py = &s.py, .mem = &s.live.mem, .live = &s.live.mem, .tick = 1};
+	for (unsigned i = 0; i < CODES; i++) {
+		struct pl_frame f = {.kind = PL_FRAME_PYTHON, .instr = 0x300006, .tlbc_index = COPIED - 1};
+		struct pl_code_place at;
+
+		f.code = copied_code(&s, copies, 1 + i % 10);
+		assert_ok(pl_codes_resolve(&s.codes, &reading, &f, &at));
+		assert_int_equal(at.offset, 4);
+	}
+	assert_true(bytes_of_copies(&s.codes) > 0);
+	assert_true(bytes_of_copies(&s.codes) <= HELD_MAX);
+	close_scene(&s);
+}
+
+/* Equal code at ever more addresses: what is known of the first ones is forgotten, and learnt again. */
+static void addresses_are_remembered_up_to_a_limit(void **state)
+{
+	enum { CODES = 50, MOST = 20 };
+	struct scene s;
+	pl_addr codes[CODES];
+
+	(void)state;
+	open_scene(&s);
+	s.codes.most = MOST;
+	for (size_t i = 0; i < CODES; i++)
+		codes[i] = fake_code(&s.live.f, &s.py, "name", "file.py", 10, 8);
+	assert_int_equal(resolve_all(&s, codes, CODES), CODES);
+	assert_true(s.codes.slots.len > 0 && s.codes.slots.len <= MOST);
+	assert_int_equal(s.codes.by_addr.len, s.codes.slots.len);
+	/* Nobody takes what is there now for what was there before. */
+	assert_false(pl_codes_fresh(&s.codes, 0, s.tick, 0));
+	assert_true(pl_codes_fresh(&s.codes, CODES - 1, s.tick, 0));
+	assert_int_equal(resolve_all(&s, codes, CODES), CODES);
+	assert_int_equal(s.store.known.len, 1);
+	close_scene(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(another_file_name_in_the_place_of_the_old_one_is_noticed),
 		cmocka_unit_test(long_line_tables_cost_no_more_than_a_ration),
+		cmocka_unit_test(copies_of_bytecode_are_remembered_up_to_a_limit),
+		cmocka_unit_test(addresses_are_remembered_up_to_a_limit),
 		cmocka_unit_test(what_does_not_fit_into_one_reading_is_known_after_some),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
