@@ -19,6 +19,7 @@ void pl_native_symbols_deinit(struct pl_native_symbols *s)
 	pl_symbol_reader_deinit(&s->reader);
 	pl_demangler_deinit(&s->demangler);
 	pl_map_deinit(&s->perf_maps);
+	pl_vec_deinit(&s->perf_maps_read);
 	for (size_t i = 0; i < s->files.len; i++)
 		pl_functions_destroy(s->files.data[i].functions);
 	pl_vec_deinit(&s->files);
@@ -33,18 +34,41 @@ static struct pl_native_symbols_file *file_of(struct pl_native_symbols *s, const
 	return &s->files.data[m->id];
 }
 
+static void forget_perf_map(struct pl_native_symbols *s, uint32_t module)
+{
+	struct pl_native_symbols_file *f = &s->files.data[module];
+
+	pl_functions_destroy(f->functions);
+	s->perf_maps_bytes -= f->bytes;
+	f->functions = NULL;
+	f->bytes = 0;
+}
+
 /* The one before has served: what comes now was sampled later. */
 static void forget_older(struct pl_native_symbols *s, const struct pl_code_module *m)
 {
 	uint32_t before;
 
-	if (!pl_code_module_is_perf_map(&m->map))
-		return;
-	if (pl_map_get(&s->perf_maps, (uint64_t)m->pid, 0, &before)) {
-		pl_functions_destroy(s->files.data[before].functions);
-		s->files.data[before].functions = NULL;
-	}
+	if (pl_map_get(&s->perf_maps, (uint64_t)m->pid, 0, &before))
+		forget_perf_map(s, before);
 	(void)pl_map_set(&s->perf_maps, (uint64_t)m->pid, 0, m->id); /* without memory it stays */
+}
+
+/* Those that were read first make room for it. */
+static void keep_perf_map(struct pl_native_symbols *s, struct pl_native_symbols_file *f)
+{
+	const uint64_t most = s->perf_maps_most ? s->perf_maps_most : PL_PERF_MAPS_MOST;
+
+	if (!f->functions)
+		return;
+	f->bytes = pl_functions_bytes(f->functions);
+	s->perf_maps_bytes += f->bytes;
+	if (!pl_vec_push(&s->perf_maps_read, s->asked)) {
+		forget_perf_map(s, s->asked);
+		return;
+	}
+	while (s->perf_maps_bytes > most && s->perf_maps_first + 1 < s->perf_maps_read.len)
+		forget_perf_map(s, s->perf_maps_read.data[s->perf_maps_first++]);
 }
 
 static void ask(struct pl_native_symbols *s, const struct pl_code_module *m, struct pl_native_symbols_file *f)
@@ -55,7 +79,9 @@ static void ask(struct pl_native_symbols *s, const struct pl_code_module *m, str
 				       .build_id = m->build_id,
 				       .build_id_len = m->build_id_len};
 
-	forget_older(s, m);
+	s->asked_perf_map = pl_code_module_is_perf_map(&m->map);
+	if (s->asked_perf_map)
+		forget_older(s, m);
 	f->state = pl_symbol_ask(&s->reader, &q) ? PL_NATIVE_SYMBOLS_ASKED : PL_NATIVE_SYMBOLS_READ;
 	s->asked = m->id;
 }
@@ -69,7 +95,10 @@ static bool take_answer(struct pl_native_symbols *s, int wait_ms)
 		return true;
 	if (!pl_symbol_answered(&s->reader, wait_ms, PATIENCE_MS, &functions))
 		return false;
-	s->files.data[s->asked] = (struct pl_native_symbols_file){PL_NATIVE_SYMBOLS_READ, functions};
+	s->files.data[s->asked] =
+		(struct pl_native_symbols_file){.state = PL_NATIVE_SYMBOLS_READ, .functions = functions};
+	if (s->asked_perf_map)
+		keep_perf_map(s, &s->files.data[s->asked]);
 	return true;
 }
 

@@ -14,14 +14,23 @@ enum pl_native_symbols_state { PL_NATIVE_SYMBOLS_UNREAD, PL_NATIVE_SYMBOLS_ASKED
 struct pl_native_symbols_file {
 	enum pl_native_symbols_state state;
 	struct pl_functions *functions; /* of PL_NATIVE_SYMBOLS_READ; NULL: it has none that we know */
+	uint64_t bytes;			/* of those of a perf map */
 };
+
+#define PL_PERF_MAPS_MOST (512u << 20)
 
 struct pl_native_symbols {
 	PL_VEC(struct pl_native_symbols_file) files; /* by number of the module */
 	struct pl_symbol_reader reader;
 	struct pl_map perf_maps; /* process -> the module of its last perf map */
-	uint32_t asked;		 /* while reader.asker.asked: the module */
-	uint64_t end_ns;	 /* of the time for whoever waits for the end; 0: nobody does */
+	/* Modules of perf maps as they were read, and from where on they are kept: of all processes, those that have
+	 * ended, too. */
+	PL_VEC(uint32_t) perf_maps_read;
+	size_t perf_maps_first;
+	uint64_t perf_maps_bytes, perf_maps_most; /* most: 0, PL_PERF_MAPS_MOST */
+	uint32_t asked;				  /* while reader.asker.asked: the module */
+	bool asked_perf_map;
+	uint64_t end_ns; /* of the time for whoever waits for the end; 0: nobody does */
 	struct pl_demangler demangler;
 };
 
