@@ -100,6 +100,9 @@ struct plumb_session_options {
 	/* plumb_session_attach() only: where the program has its struct plumb_tag_table, which is ready; 0: no tags are
 	 * shown */
 	uint64_t tags_at;
+	/* With `native`: threads that run no Python, too, such as those of OpenBLAS, OpenMP and Rust's runtimes. Their
+	 * samples have native frames alone. Not with PLUMB_MODE_GIL */
+	bool native_threads;
 };
 
 #define PLUMB_SESSION_OPTIONS_INIT                                                                                     \

@@ -71,7 +71,13 @@ enum pl_section {
 };
 
 /* Flags of the meta section. */
-enum { PL_META_UNTIMED = 1, PL_META_COUNTED = 2, PL_META_IMPORTED = 4, PL_META_SELECTED = 8 };
+enum {
+	PL_META_UNTIMED = 1,
+	PL_META_COUNTED = 2,
+	PL_META_IMPORTED = 4,
+	PL_META_SELECTED = 8,
+	PL_META_NATIVE_THREADS = 16,
+};
 /* Flags of a row of the sources. */
 enum { PL_SOURCE_CHANGED = 1 };
 /* Flags of the collector section. */

@@ -133,6 +133,12 @@ static bool set_kernel(struct config *c, const char *value, struct failure *why)
 	return set_native(c, value, why);
 }
 
+static bool set_native_threads(struct config *c, const char *value, struct failure *why)
+{
+	c->session.native_threads = true;
+	return set_native(c, value, why);
+}
+
 static bool set_no_sources(struct config *c, const char *value, struct failure *why)
 {
 	c->session.no_sources = true;
@@ -215,6 +221,10 @@ const struct opt options_sampling[] = {
 	{"kernel", 0, NULL,
 	 "as --native, and where in the kernel threads are that wait: its functions for root, else the system call",
 	 SAMPLING, set_kernel},
+	{"native-threads", 0, NULL,
+	 "as --native, and the threads that run no Python, too: those of OpenBLAS, OpenMP, Rust's runtimes; also "
+	 "'--native=threads'",
+	 SAMPLING, set_native_threads},
 	{"subprocesses", 0, NULL, "sample the processes that the program starts, too (the default of run)", SAMPLING,
 	 set_subprocesses},
 	{"no-subprocesses", 0, NULL, "sample only the program's own process (the default of attach)", SAMPLING,

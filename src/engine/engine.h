@@ -34,10 +34,11 @@ struct pl_engine_options {
 	bool jitter;
 	bool opcodes; /* 3.11+: tell which instruction each frame runs */
 	bool tasks; /* show what an asyncio task does below the coroutines that await it, and for how long tasks wait */
-	bool native;  /* the frames of C, C++ and Rust, too */
-	bool kernel;  /* with them: where in the kernel those are that are blocked */
-	bool sources; /* keep the texts of the files that functions come from */
-	bool locks;   /* in wall mode: which locks are waited for, and who holds them; sums have no place for it */
+	bool native;	     /* the frames of C, C++ and Rust, too */
+	bool kernel;	     /* with them: where in the kernel those are that are blocked */
+	bool native_threads; /* with them: threads that run no Python, too */
+	bool sources;	     /* keep the texts of the files that functions come from */
+	bool locks; /* in wall mode: which locks are waited for, and who holds them; sums have no place for it */
 	uint64_t seed;
 	uint64_t duration_ns;	    /* 0: no limit */
 	const char *const *threads; /* names or decimal tids; NULL: all. Borrowed while the engine lives */

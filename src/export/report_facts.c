@@ -50,6 +50,7 @@ void pl_report_recording(struct pl_json *j, const struct plumb_profile *p)
 	else
 		pl_json_key_null(j, "rate_hz");
 	pl_json_key_bool(j, "jitter", m->jitter);
+	pl_json_key_bool(j, "native_threads", m->native_threads);
 	/* 64 bits: more than a number holds in most readers. */
 	snprintf(seed, sizeof seed, "%" PRIu64, m->seed);
 	pl_json_key_str(j, "seed", seed);

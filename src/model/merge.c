@@ -357,6 +357,7 @@ static void merge_meta(struct plumb_profile *into, struct pl_meta *from)
 	m->seed = m->seed == from->seed ? m->seed : 0;
 	m->jitter = m->jitter || from->jitter;
 	m->native = m->native > from->native ? m->native : from->native;
+	m->native_threads = m->native_threads || from->native_threads;
 	m->untimed = m->untimed || from->untimed;
 	m->selected = m->selected || from->selected;
 	m->imported = m->imported && from->imported;

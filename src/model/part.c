@@ -154,6 +154,7 @@ static struct plumb_error *take_meta(struct part *x)
 			      .seed = from->seed,
 			      .mode = from->mode,
 			      .native = from->native,
+			      .native_threads = from->native_threads,
 			      .jitter = from->jitter,
 			      .untimed = true,
 			      .complete = true,

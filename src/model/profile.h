@@ -224,8 +224,9 @@ struct pl_meta {
 	uint64_t duration_ns;
 	uint64_t period_ns; /* 0: as fast as possible */
 	uint64_t seed;
-	uint8_t mode;	/* enum pl_mode */
-	uint8_t native; /* enum pl_native_shown: what of the native frames is shown if nothing else is asked for */
+	uint8_t mode;	     /* enum pl_mode */
+	uint8_t native;	     /* enum pl_native_shown: what of the native frames is shown if nothing else is asked for */
+	bool native_threads; /* threads that run no Python were sampled, too */
 	bool jitter;
 	bool untimed;	/* its samples have no instants: it was added up, or read from a format without times */
 	bool counted;	/* weights are numbers of samples: nothing is known of how long they took */

@@ -263,7 +263,9 @@ static void look_at_thread(struct pl_lock_looks *l, struct pl_reader *r, struct 
 
 	if (is_known(thread))
 		return;
-	*holds = (struct pl_thread_holds){0};
+	*holds = (struct pl_thread_holds){.whole = pl_thread_sampler_is_native(thread)};
+	if (holds->whole) /* it holds no lock of Python */
+		return;
 	if (thread->still)
 		take_at_rest(l, thread);
 	else
@@ -343,7 +345,7 @@ static struct pl_thread_sampler *only_one_inside(const struct pl_thread_list *li
 static struct pl_thread_sampler *thread_of_ident(const struct pl_thread_list *list, uint64_t ident)
 {
 	for (size_t i = 0; i < list->samplers.len; i++)
-		if (list->samplers.data[i]->ident == ident)
+		if (ident && list->samplers.data[i]->ident == ident)
 			return list->samplers.data[i];
 	return NULL;
 }

@@ -14,23 +14,33 @@ static bool waits_for_gil(const struct pl_activity_info *info, const struct pl_i
 	return info && info->syscall == SYS_futex && pl_interp_gil_has(interp, info->args[0]);
 }
 
+struct plumb_error *pl_attempt_read(struct pl_attempt *a)
+{
+	if (!pl_thread_sampler_is_native(a->thread))
+		return pl_stack_read(a->r, &a->thread->stack, a->reading);
+	*a->reading = (struct pl_reading){.complete = true, .steady = true, .bare = true};
+	return NULL;
+}
+
 static bool may_run_python(const struct pl_reading *r)
 {
 	return pl_tstate_may_run(&r->tstate, &r->interp);
 }
 
-static uint16_t state_of(const struct pl_attempt *a, enum pl_activity activity, const struct pl_activity_info *info)
+static uint16_t state_of_activity(enum pl_activity activity)
 {
-	const struct pl_reading *r = a->reading;
+	if (activity == PL_ACTIVITY_RUNNING)
+		return PL_STATE_ON_CPU;
+	return activity == PL_ACTIVITY_BLOCKED ? 0 : PL_STATE_UNKNOWN;
+}
+
+static uint16_t state_of_python(const struct pl_reading *r, enum pl_activity activity,
+				const struct pl_activity_info *info)
+{
 	const struct pl_tstate *ts = &r->tstate;
-	bool holds = pl_tstate_has_gil(ts, &r->interp);
 	uint16_t state = 0;
 
-	if (activity == PL_ACTIVITY_RUNNING)
-		state |= PL_STATE_ON_CPU;
-	else if (activity != PL_ACTIVITY_BLOCKED)
-		state |= PL_STATE_UNKNOWN;
-	if (holds)
+	if (pl_tstate_has_gil(ts, &r->interp))
 		state |= PL_STATE_HAS_GIL;
 	else if (ts->gil_requested || (activity == PL_ACTIVITY_BLOCKED && waits_for_gil(info, &r->interp)))
 		state |= PL_STATE_WANTS_GIL;
@@ -40,6 +50,15 @@ static uint16_t state_of(const struct pl_attempt *a, enum pl_activity activity, 
 		state |= PL_STATE_EXCEPTION;
 	if (r->in_jit)
 		state |= PL_STATE_JIT;
+	return state;
+}
+
+static uint16_t state_of(const struct pl_attempt *a, enum pl_activity activity, const struct pl_activity_info *info)
+{
+	uint16_t state = state_of_activity(activity);
+
+	if (!pl_thread_sampler_is_native(a->thread))
+		state |= state_of_python(a->reading, activity, info);
 	if (activity == PL_ACTIVITY_BLOCKED && !(state & PL_STATE_WANTS_GIL))
 		state |= pl_reason_state(a->reason);
 	return state;
@@ -108,8 +127,8 @@ static struct pl_awaits awaited_lock(const struct pl_attempt *a, const struct pl
 {
 	struct pl_awaits awaits = {0};
 
-	if (a->r->lock_looks && a->reading->complete && info->syscall == SYS_futex &&
-	    !waits_for_gil(info, &a->reading->interp))
+	if (a->r->lock_looks && !pl_thread_sampler_is_native(a->thread) && a->reading->complete &&
+	    info->syscall == SYS_futex && !waits_for_gil(info, &a->reading->interp))
 		pl_lock_looks_find(a->r->lock_looks, &a->thread->stack.frames, info->args[0], &awaits);
 	return awaits;
 }
@@ -119,7 +138,7 @@ enum pl_take_result pl_prove_at_rest(struct pl_attempt *a, enum pl_activity acti
 {
 	struct pl_thread_sampler *thread = a->thread;
 	for (int i = 0; i < 2; i++) {
-		struct plumb_error *err = pl_stack_read(a->r, &thread->stack, a->reading);
+		struct plumb_error *err = pl_attempt_read(a);
 		if (err)
 			return pl_attempt_failed(err);
 		if (a->reading->complete)
@@ -207,7 +226,7 @@ static bool stood_outside_python(const struct pl_reading *r)
 enum pl_take_result pl_prove_outside_python(struct pl_attempt *a)
 {
 	for (int i = 0; i < 2; i++) {
-		struct plumb_error *err = pl_stack_read(a->r, &a->thread->stack, a->reading);
+		struct plumb_error *err = pl_attempt_read(a);
 
 		if (err)
 			return pl_attempt_failed(err);
@@ -215,6 +234,13 @@ enum pl_take_result pl_prove_outside_python(struct pl_attempt *a)
 			return pl_attempt_take(a, PL_ACTIVITY_RUNNING, NULL, PL_EXACT);
 	}
 	return PL_TAKE_UNPROVED;
+}
+
+enum pl_take_result pl_prove_without_python(struct pl_attempt *a, enum pl_activity activity)
+{
+	struct plumb_error *err = pl_attempt_read(a);
+
+	return err ? pl_attempt_failed(err) : pl_attempt_take(a, activity, NULL, PL_EXACT);
 }
 
 /* The first reading may merely miss a plan that was made for another stack; the second has a new plan. That without any
@@ -225,7 +251,7 @@ struct plumb_error *pl_attempt_read_for_steady(struct pl_attempt *a)
 	struct plumb_error *err;
 
 	do
-		err = pl_stack_read(a->r, &a->thread->stack, a->reading);
+		err = pl_attempt_read(a);
 	while (!err && !a->reading->steady && --tries);
 	return err;
 }
@@ -234,7 +260,7 @@ enum pl_take_result pl_prove_in_core(struct pl_attempt *a)
 {
 	struct pl_activity_info info = {.syscall = -1};
 	enum pl_activity activity = pl_thread_clock_activity(&a->thread->clock, &info);
-	struct plumb_error *err = pl_stack_read(a->r, &a->thread->stack, a->reading);
+	struct plumb_error *err = pl_attempt_read(a);
 
 	/* Nothing is beyond a limit but what is damaged. */
 	if (!err && a->reading->complete && !a->reading->folded)

@@ -28,6 +28,8 @@ enum pl_take_result pl_prove_at_rest(struct pl_attempt *a, enum pl_activity acti
 				     const struct pl_activity_info *info);
 /** It runs, and not Python code: EXACT if its innermost instruction did not move meanwhile. */
 enum pl_take_result pl_prove_outside_python(struct pl_attempt *a);
+/** It runs no Python, and its native frames are not to be had: EXACT, of a Python stack that is empty. */
+enum pl_take_result pl_prove_without_python(struct pl_attempt *a, enum pl_activity activity);
 /** It is of a core: EXACT, and what is damaged is PARTIAL, its inner frames as far as they go. */
 enum pl_take_result pl_prove_in_core(struct pl_attempt *a);
 /** Read it as it runs: EXACT if it is stable and the reading steady. */
@@ -56,6 +58,10 @@ enum pl_take_result pl_prove_outer(struct pl_attempt *a, enum pl_activity activi
 
 /* ---- what they have in common: prove.c ---- */
 
+/** Read its Python stack once. One that runs no Python has none: that reading is always whole. Errors: as
+ * pl_stack_read.
+ */
+struct plumb_error *pl_attempt_read(struct pl_attempt *a) PLUMB_MUST_CHECK;
 /** The last reading is the sample. */
 enum pl_take_result pl_attempt_take(struct pl_attempt *a, enum pl_activity activity,
 				    const struct pl_activity_info *info, enum pl_quality quality);

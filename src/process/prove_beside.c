@@ -108,7 +108,7 @@ static struct plumb_error *probe_from_elsewhere(struct pl_attempt *a)
 bool pl_attempt_may_stand_beside(const struct pl_attempt *a, uint64_t now)
 {
 	return a->thread->counted && a->thread->seen_unstable && !a->beside_tried &&
-	       pl_stopper_may_stand_beside(a->stopper, now);
+	       !pl_thread_sampler_is_native(a->thread) && pl_stopper_may_stand_beside(a->stopper, now);
 }
 
 enum pl_take_result pl_prove_beside(struct pl_attempt *a)

@@ -22,7 +22,7 @@ static enum pl_take_result stop_and_read(struct pl_attempt *a)
 		return s->exit_known ? PL_TAKE_EXITED : PL_TAKE_GONE;
 	if (p == PL_PAUSE_REFUSED)
 		return PL_TAKE_UNPROVED;
-	struct plumb_error *err = pl_stack_read(a->r, &thread->stack, a->reading);
+	struct plumb_error *err = pl_attempt_read(a);
 	if (!err && a->reading->complete)
 		pl_stopper_let_take(s, thread);
 	if (!err && a->r->native && pl_pause_await(&pause, REGISTERS_NS))
@@ -94,7 +94,7 @@ enum pl_take_result pl_prove_asking_again(struct pl_attempt *a)
 enum pl_take_result pl_prove_held(struct pl_attempt *a)
 {
 	pl_addr root = a->thread->stack.root;
-	struct plumb_error *err = pl_stack_read(a->r, &a->thread->stack, a->reading);
+	struct plumb_error *err = pl_attempt_read(a);
 
 	if (err)
 		return pl_attempt_failed(err);

@@ -34,6 +34,11 @@ void pl_room_measure(struct pl_room *r, int fd, bool own)
 		r->max_files /= OWN_SHARE;
 }
 
+bool pl_room_for_native(const struct pl_room *r)
+{
+	return r->threads < PL_MAX_NATIVE_THREADS && 4 * ((uint64_t)r->processes + r->threads + 1) <= r->max_files;
+}
+
 bool pl_room_for_one(const struct pl_room *r)
 {
 	return r->threads == 0 || 2 * ((uint64_t)r->processes + r->threads + 1) <= r->max_files;

@@ -8,6 +8,8 @@
 
 #define PL_MAX_SAMPLED_THREADS 4000 /* threads at once, in all processes, beside main threads */
 
+#define PL_MAX_NATIVE_THREADS 1000 /* threads that run no Python find room while there are fewer threads than this */
+
 struct pl_room {
 	uint64_t max_files;	     /* that we may open for them */
 	uint32_t processes, threads; /* that are open */
@@ -20,5 +22,7 @@ void pl_room_raise(void);
 void pl_room_measure(struct pl_room *r, int fd, bool own);
 /** For one more process, or for one more thread? */
 bool pl_room_for_one(const struct pl_room *r);
+/** For one more thread that runs no Python? Half of the descriptors are left to those that do. */
+bool pl_room_for_native(const struct pl_room *r);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "mem_limited.h"
+#include "native_tids.h"
 #include "proc.h"
 #include "python_process.h"
 
@@ -65,6 +66,7 @@ void pl_thread_list_clear(struct pl_thread_list *list)
 	pl_map_deinit(&list->by_ident);
 	list->tid_offset = 0;
 	list->next_list_ns = list->list_work = 0;
+	list->met_python = false;
 }
 
 void pl_thread_list_notice(struct pl_thread_list *list, const struct pl_interp *now)
@@ -143,8 +145,10 @@ struct listing {
 	struct pl_mem *mem; /* counts as work */
 	pl_tid_vec tids;
 	bool tids_listed;
+	struct pl_native_tids natives;
 	uint64_t now;
-	bool all; /* they came to their end: a thread that is on none is gone */
+	bool all;	   /* they came to their end: a thread that is on none is gone */
+	bool awaits_birth; /* a thread state will have a thread soon */
 };
 
 /* The numbers of all threads, as they know them themselves. */
@@ -186,6 +190,8 @@ static bool index_thread(struct pl_thread_list *list, uint32_t i)
 	struct pl_thread_sampler *thread = list->samplers.data[i];
 	uint32_t other;
 
+	if (pl_thread_sampler_is_native(thread))
+		return pl_map_set(&list->by_tid, (uint64_t)thread->tid, 0, i);
 	thread->alike = pl_map_get(&list->by_ident, thread->ident, 0, &other) ? list->samplers.data[other] : NULL;
 	return pl_map_set(&list->by_state, thread->stack.tstate, thread->ident, i) &&
 	       pl_map_set(&list->by_tid, (uint64_t)thread->tid, thread->stack.interp.addr, i) &&
@@ -282,14 +288,35 @@ static bool admit(struct listing *l, struct pl_thread_sampler *thread)
 	return true;
 }
 
+/* A thread that ran no Python up to now has a state. False: there is none of that number. */
+static bool give_state(struct listing *l, pid_t tid, const struct pl_tstate *ts, const struct pl_interp *interp,
+		       struct plumb_error **err)
+{
+	struct pl_thread_list *list = &l->p->threads;
+	uint32_t at;
+
+	if (!pl_map_get(&list->by_tid, (uint64_t)tid, 0, &at) || !pl_thread_sampler_is_native(list->samplers.data[at]))
+		return false;
+	struct pl_thread_sampler *thread = list->samplers.data[at];
+	pl_thread_sampler_get_state(thread, &l->p->reader, ts, interp);
+	thread->name_next_ns = l->now;
+	thread->name_tries = 0;
+	thread->listed = true;
+	*err = index_thread(list, at) ? NULL : &pl_err_no_memory;
+	return true;
+}
+
 static struct plumb_error *add_thread(struct listing *l, const struct pl_tstate *ts, const struct pl_interp *interp)
 {
 	struct pl_python_process *p = l->p;
 	struct pl_thread_list *list = &p->threads;
+	struct plumb_error *err;
 	pid_t tid;
 
 	if (!number_of(l, ts, &tid))
 		return note_unborn(list, ts->addr);
+	if (give_state(l, tid, ts, interp, &err))
+		return err;
 	if (list->use->leaves_out && list->use->leaves_out(list->user, tid))
 		return NULL;
 	if (!has_room(l, tid)) {
@@ -307,6 +334,50 @@ static struct plumb_error *add_thread(struct listing *l, const struct pl_tstate 
 	if (list->use->came)
 		list->use->came(list->user, thread, has_state(list->were_unborn.data, list->were_unborn.len, ts->addr));
 	return NULL;
+}
+
+static struct plumb_error *add_native(struct listing *l, pid_t tid)
+{
+	struct pl_thread_list *list = &l->p->threads;
+
+	if (list->use->leaves_out && list->use->leaves_out(list->user, tid))
+		return NULL;
+	if (!pl_room_for_native(list->room)) {
+		list->refused++;
+		return NULL;
+	}
+	struct pl_thread_sampler *thread = calloc(1, list->use->size);
+	if (!thread)
+		return &pl_err_no_memory;
+	pl_thread_sampler_init_native(thread, l->p->pid, tid);
+	if (!admit(l, thread)) {
+		thread_free(thread);
+		return &pl_err_no_memory;
+	}
+	if (list->use->came)
+		list->use->came(list->user, thread, false);
+	return NULL;
+}
+
+/* Those that the lists of Python do not have. Not in a process that was just forked, whose thread does not know its
+ * number yet, nor while a thread state waits for its thread: both may be the same. */
+static struct plumb_error *add_natives(struct listing *l)
+{
+	const struct pl_native_tids *n = &l->natives;
+	struct plumb_error *err = NULL;
+
+	if (!l->all || l->awaits_birth || !l->p->threads.met_python)
+		return NULL;
+	for (size_t i = 0; i < n->tids.len && !err; i++) {
+		if (!pl_native_tids_lacks(n, n->tids.data[i]))
+			continue;
+		if (!pl_work_spend(&l->work, NEW_THREAD_WORK)) {
+			l->all = false;
+			break;
+		}
+		err = add_native(l, n->tids.data[i]);
+	}
+	return err;
 }
 
 static size_t interp_index(const struct pl_thread_list *list, const struct pl_thread_sampler *thread)
@@ -343,19 +414,11 @@ static struct plumb_error *relate_threads(struct listing *l)
 	for (size_t i = 0; i < list->samplers.len && !err; i++) {
 		struct pl_thread_sampler *thread = list->samplers.data[i];
 
-		thread->newer = next_newer(list, thread);
+		thread->newer = pl_thread_sampler_is_native(thread) ? NULL : next_newer(list, thread);
 		if (thread->newer)
 			thread->newer->older = thread;
 	}
 	return err;
-}
-
-static void unlink_thread(struct pl_thread_sampler *thread)
-{
-	if (thread->newer)
-		thread->newer->older = thread->older;
-	if (thread->older)
-		thread->older->newer = thread->newer;
 }
 
 void pl_thread_list_remove(struct pl_thread_list *list, size_t i)
@@ -363,7 +426,7 @@ void pl_thread_list_remove(struct pl_thread_list *list, size_t i)
 	struct pl_thread_sampler **at = list->samplers.data + i, *thread = *at;
 
 	let_go(list, thread);
-	unlink_thread(thread);
+	pl_thread_sampler_unlink(thread);
 	thread_free(thread);
 	list->room->threads--;
 	memmove(at, at + 1, (--list->samplers.len - i) * sizeof *at); /* the order is that in which they are sampled */
@@ -449,10 +512,16 @@ static void take_name(void *ctx, uint64_t ident, const char *name, size_t len)
 	}
 }
 
+/* What Python does not name is called as the kernel calls it. */
+static bool has_name_due(const struct pl_thread_sampler *thread, uint64_t now, bool native)
+{
+	return pl_thread_sampler_is_native(thread) == native && thread->name_next_ns <= now;
+}
+
 static bool names_due(const struct pl_thread_list *list, uint64_t now)
 {
 	for (size_t i = 0; i < list->samplers.len; i++)
-		if (list->samplers.data[i]->name_next_ns <= now)
+		if (has_name_due(list->samplers.data[i], now, false))
 			return true;
 	return false;
 }
@@ -490,12 +559,34 @@ static void name_threads(struct pl_python_process *p, uint64_t now)
 	for (size_t i = 0; i < list->samplers.len; i++) {
 		struct pl_thread_sampler *thread = list->samplers.data[i];
 
-		if (thread->name_next_ns != UINT64_MAX && thread->name_next_ns > now)
+		if (pl_thread_sampler_is_native(thread) ||
+		    (thread->name_next_ns != UINT64_MAX && thread->name_next_ns > now))
 			continue;
 		if (thread->name_next_ns != UINT64_MAX)
 			look_again_later(thread, now);
 		if (!thread->name[0] && !p->core)
 			pl_proc_comm(p->pid, thread->tid, thread->name);
+		if (list->use->named)
+			list->use->named(list->user, thread);
+	}
+}
+
+/* It may be given its name a moment after it starts, as those of Python. */
+static void name_natives(struct listing *l)
+{
+	struct pl_thread_list *list = &l->p->threads;
+
+	for (size_t i = 0; i < list->samplers.len; i++) {
+		struct pl_thread_sampler *thread = list->samplers.data[i];
+		char name[16] = "";
+
+		if (!has_name_due(thread, l->now, true))
+			continue;
+		look_again_later(thread, l->now);
+		pl_proc_comm(thread->pid, thread->tid, name);
+		if (thread->main || !*name || strcmp(name, thread->name) == 0)
+			continue;
+		snprintf(thread->name, sizeof thread->name, "%s", name);
 		if (list->use->named)
 			list->use->named(list->user, thread);
 	}
@@ -547,7 +638,7 @@ static void plan_next(struct listing *l)
 	struct pl_thread_list *list = &l->p->threads;
 
 	list->listed_ns = l->now;
-	list->next_list_ns = l->now + (l->all && !birth_is_due(list, l->now) ? RELIST_NS : RELIST_SOON_NS);
+	list->next_list_ns = l->now + (l->all && !l->awaits_birth ? RELIST_NS : RELIST_SOON_NS);
 	uint64_t name_ns = next_name_ns(list);
 	if (name_ns < list->next_list_ns)
 		list->next_list_ns = name_ns;
@@ -564,6 +655,10 @@ static struct plumb_error *list_all(struct listing *l)
 		return err;
 	plumb_error_destroy(err);
 	err = list_threads(l);
+	l->awaits_birth = birth_is_due(list, l->now);
+	list->met_python |= list->samplers.len > 0;
+	if (!err && list->natives)
+		err = pl_native_tids_settle(&l->natives, list, l->all);
 	if (err)
 		return err;
 	if (list->interps.len)
@@ -571,8 +666,11 @@ static struct plumb_error *list_all(struct listing *l)
 	for (size_t i = list->samplers.len; l->all && i-- > 0;)
 		if (!list->samplers.data[i]->listed)
 			pl_thread_list_remove(list, i);
+	if (list->natives)
+		err = add_natives(l);
+	name_natives(l);
 	plan_next(l);
-	return relate_threads(l);
+	return err ? err : relate_threads(l);
 }
 
 struct plumb_error *pl_thread_list_refresh(struct pl_python_process *p, uint64_t now)
@@ -591,8 +689,11 @@ struct plumb_error *pl_thread_list_refresh(struct pl_python_process *p, uint64_t
 	list->unborn = before;
 	if (!p->core)
 		pl_tid_map_begin(&list->tids, p->pid);
+	if (list->natives)
+		pl_native_tids_read(&l.natives, p->pid, &l.work);
 	struct plumb_error *err = list_all(&l);
 	pl_vec_deinit(&l.tids);
+	pl_native_tids_deinit(&l.natives);
 	list->list_work = l.work.ran_out ? PL_RATION_MOST : l.work.spent;
 	pl_ration_end(&list->lists, &l.work);
 	return err;

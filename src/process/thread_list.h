@@ -37,6 +37,8 @@ struct pl_thread_list {
 	const struct pl_thread_list_use *use;
 	void *user;
 	struct pl_room *room; /* the caller's */
+	bool natives;	      /* threads that run no Python are listed, too */
+	bool met_python;      /* there was one that does */
 	PL_VEC(struct pl_thread_sampler *) samplers;
 	pl_interp_vec interps; /* as last listed */
 	uint32_t tid_offset;   /* <= 3.10: of tid in struct pthread; 0 not known yet */

@@ -30,6 +30,14 @@ static void init(struct pl_thread_sampler *thread, struct pl_reader *r, pid_t pi
 	thread->stack.thread_id = ts->thread_id;
 }
 
+static void begin_counting(struct pl_thread_sampler *thread)
+{
+	pl_thread_clock_open(&thread->clock, thread->pid, thread->tid);
+	thread->counted = pl_thread_clock_counters(&thread->clock, &thread->first) == PL_CLOCK_OK;
+	thread->counters = thread->first;
+	pl_bursts_begin(&thread->bursts, &thread->first, times_blocked(thread));
+}
+
 void pl_thread_sampler_init_of_core(struct pl_thread_sampler *thread, struct pl_reader *r, const struct pl_core *core,
 				    pid_t tid, const struct pl_tstate *ts, const struct pl_interp *interp)
 {
@@ -41,10 +49,53 @@ void pl_thread_sampler_init(struct pl_thread_sampler *thread, struct pl_reader *
 			    const struct pl_tstate *ts, const struct pl_interp *interp)
 {
 	init(thread, r, pid, tid, ts, interp);
-	pl_thread_clock_open(&thread->clock, pid, tid);
-	thread->counted = pl_thread_clock_counters(&thread->clock, &thread->first) == PL_CLOCK_OK;
-	thread->counters = thread->first;
-	pl_bursts_begin(&thread->bursts, &thread->first, times_blocked(thread));
+	begin_counting(thread);
+}
+
+void pl_thread_sampler_init_native(struct pl_thread_sampler *thread, pid_t pid, pid_t tid)
+{
+	*thread = (struct pl_thread_sampler){.pid = pid, .tid = tid, .main = tid == pid, .unstable = true};
+	begin_counting(thread);
+}
+
+/* Of the stack that it had nothing holds. */
+static void forget_stack(struct pl_thread_sampler *thread)
+{
+	pl_stack_reader_deinit(&thread->stack);
+	pl_outer_deinit(&thread->outer);
+	thread->stack = (struct pl_stack_reader){0};
+	thread->outer = (struct pl_outer){0};
+	thread->last = (struct pl_raw_sample){0};
+	thread->awaits = (struct pl_awaits){0};
+	thread->holds = (struct pl_thread_holds){0};
+	thread->still = thread->seen_unstable = false;
+	thread->unstable = true;
+	thread->steady_run = 0;
+}
+
+void pl_thread_sampler_get_state(struct pl_thread_sampler *thread, struct pl_reader *r, const struct pl_tstate *ts,
+				 const struct pl_interp *interp)
+{
+	forget_stack(thread);
+	thread->ident = ts->thread_id;
+	pl_stack_reader_init(&thread->stack, r, ts->addr, interp);
+	thread->stack.thread_id = ts->thread_id;
+}
+
+void pl_thread_sampler_unlink(struct pl_thread_sampler *thread)
+{
+	if (thread->newer)
+		thread->newer->older = thread->older;
+	if (thread->older)
+		thread->older->newer = thread->newer;
+	thread->newer = thread->older = NULL;
+}
+
+void pl_thread_sampler_lose_state(struct pl_thread_sampler *thread)
+{
+	pl_thread_sampler_unlink(thread);
+	forget_stack(thread);
+	thread->ident = 0;
 }
 
 void pl_thread_sampler_deinit(struct pl_thread_sampler *thread)
@@ -169,6 +220,8 @@ static enum pl_take_result sample_running(struct pl_attempt *a, enum pl_activity
 		result = stop_or_leave(a, now);
 	if (result != PL_TAKE_UNPROVED)
 		return result;
+	if (pl_thread_sampler_is_native(thread))
+		return pl_prove_without_python(a, activity);
 	if (!a->reading->steady)
 		return pl_prove_outer(a, activity);
 	return pl_attempt_take(a, activity, NULL, PL_DOUBTFUL);
@@ -242,7 +295,8 @@ static bool looks_stable(const struct pl_attempt *a)
 {
 	const struct pl_thread_sampler *thread = a->thread;
 
-	return !thread->unstable && (thread->last.state & PL_STATE_ON_CPU) && a->stopper->policy != PL_STOP_ALWAYS;
+	return !thread->unstable && (thread->last.state & PL_STATE_ON_CPU) && a->stopper->policy != PL_STOP_ALWAYS &&
+	       !pl_thread_sampler_is_native(thread);
 }
 
 static enum pl_take_result sample_stable(struct pl_attempt *a, uint64_t now)

@@ -40,11 +40,11 @@ struct pl_raw_sample {
 enum pl_marker { PL_MARKER_NONE, PL_MARKER_MOVING, PL_MARKER_GC, PL_MARKER_NO_FRAME, PL_MARKER_FOLDED };
 
 struct pl_thread_sampler {
-	struct pl_stack_reader stack;
-	struct pl_outer outer; /* of the samples that are not proved whole */
+	struct pl_stack_reader stack; /* all zeros: it runs no Python */
+	struct pl_outer outer;	      /* of the samples that are not proved whole */
 	struct pl_thread_clock clock;
 	pid_t pid, tid;
-	uint64_t ident; /* pthread_t */
+	uint64_t ident; /* pthread_t; 0 of one that runs no Python */
 	bool main;
 	bool listed; /* in the list that is being read */
 	/* The same thread in the next newer and the next older interpreter it has been in; NULL where there is none.
@@ -91,6 +91,19 @@ void pl_thread_sampler_init(struct pl_thread_sampler *thread, struct pl_reader *
 void pl_thread_sampler_init_of_core(struct pl_thread_sampler *thread, struct pl_reader *r, const struct pl_core *core,
 				    pid_t tid, const struct pl_tstate *ts, const struct pl_interp *interp);
 void pl_thread_sampler_deinit(struct pl_thread_sampler *thread);
+
+/** A thread without a thread state runs no Python: its samples have native frames, or none. */
+void pl_thread_sampler_init_native(struct pl_thread_sampler *thread, pid_t pid, pid_t tid);
+static inline bool pl_thread_sampler_is_native(const struct pl_thread_sampler *thread)
+{
+	return !thread->stack.tstate;
+}
+/** It has got a thread state, or lost the one it had; it stays the same thread, and what it has run is counted on. */
+void pl_thread_sampler_get_state(struct pl_thread_sampler *thread, struct pl_reader *r, const struct pl_tstate *ts,
+				 const struct pl_interp *interp);
+void pl_thread_sampler_lose_state(struct pl_thread_sampler *thread);
+/** It is not the sampler of this thread in its interpreter any more. */
+void pl_thread_sampler_unlink(struct pl_thread_sampler *thread);
 
 /** Is this the interpreter that the thread is in, as far as its frames tell? Of those it runs frames in, the newest. */
 bool pl_thread_sampler_innermost(const struct pl_thread_sampler *thread, struct pl_reader *r);

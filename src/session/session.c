@@ -46,6 +46,7 @@ static struct plumb_error *fill_plan(struct plumb_session *s, const struct plumb
 	m->mode = (uint8_t)s->options.mode;
 	m->jitter = s->options.jitter;
 	m->native = shown[o->native];
+	m->native_threads = o->native_threads;
 	m->max_overhead_ppm = millionths(pl_overhead_limit(&s->options));
 	m->max_still_ppm = millionths(pl_still_limit(&s->options));
 	if ((err = intern(s->profile, s->options.own ? "in process" : s->ops->name, &m->engine)) ||

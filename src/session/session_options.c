@@ -36,6 +36,17 @@ static struct plumb_error *check_native(const struct plumb_session_options *o)
 	return NULL;
 }
 
+static struct plumb_error *check_native_threads(const struct plumb_session_options *o)
+{
+	if (o->native == PLUMB_NATIVE_NONE)
+		return pl_error(PLUMB_ERR_INVALID,
+				"threads that run no Python have native frames alone: they are shown with these only");
+	if (o->mode == PLUMB_MODE_GIL)
+		return pl_error_hint(pl_error(PLUMB_ERR_INVALID, "a thread that runs no Python never has the GIL"),
+				     "sample threads without Python in mode wall or cpu");
+	return NULL;
+}
+
 static struct plumb_error *check_ranges(const struct plumb_session_options *o)
 {
 	struct plumb_error *err = pl_session_check_rate(o->rate_hz);
@@ -50,6 +61,8 @@ static struct plumb_error *check_ranges(const struct plumb_session_options *o)
 				100 * o->until);
 	if (o->kernel && o->native == PLUMB_NATIVE_NONE)
 		return pl_error(PLUMB_ERR_INVALID, "frames of the kernel are shown with native frames only");
+	if (o->native_threads && (err = check_native_threads(o)))
+		return err;
 	return o->native != PLUMB_NATIVE_NONE ? check_native(o) : NULL;
 }
 
@@ -71,6 +84,7 @@ struct pl_engine_options pl_session_engine_options(const struct plumb_session_op
 		.tasks = o->tasks,
 		.native = o->native != PLUMB_NATIVE_NONE,
 		.kernel = o->kernel,
+		.native_threads = o->native_threads,
 		.sources = !o->no_sources,
 		.locks = !o->no_recording,
 		.mode = (enum pl_mode)o->mode,

@@ -99,11 +99,31 @@ enum pl_round_result pl_round_all(struct pl_engine *e, struct pl_target *t, uint
 	return PL_ROUND_TOOK;
 }
 
+/* A thread that ran no Python may run some by now, and be back before any other one tells: C code that calls back makes
+ * a thread state for each call. */
+static void look_at_heads(struct pl_target *t)
+{
+	const struct pl_thread_list *r = &t->python.threads;
+
+	for (size_t i = 0; i < r->interps.len; i++) {
+		struct pl_interp now;
+		struct plumb_error *err = pl_interp_read_again(pl_python_process_mem(&t->python), &t->python.reader.py,
+							       &r->interps.data[i], &now);
+
+		if (!err)
+			pl_thread_list_notice(&t->python.threads, &now);
+		plumb_error_destroy(err);
+	}
+}
+
 /* The words that tell of new threads, when no running thread brought them along. A process that has just been forked is
  * asked each time until its one thread bears its own number. */
 static enum pl_round_result keep_thread_list(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
 	struct pl_thread_list *r = &t->python.threads;
+
+	if (r->natives)
+		look_at_heads(t);
 	bool due = now >= r->next_list_ns || (t->forked && r->samplers.len == 0);
 	struct plumb_error *err = due ? pl_sampled_refresh(e, t, now) : NULL;
 

@@ -102,6 +102,7 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 	t->python.reader.locks = e->options.locks && e->options.mode == PL_MODE_WALL;
 	t->python.reader.native_frames = e->options.native;
 	t->python.reader.kernel_frames = e->options.kernel;
+	t->python.threads.natives = e->options.native_threads;
 	struct plumb_error *err = open_descriptor(e, t, st);
 	if (!err && !pl_vec_push(&e->targets, t))
 		err = &pl_err_no_memory;

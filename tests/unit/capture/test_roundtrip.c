@@ -86,6 +86,7 @@ static void samples_come_back_in_order(void **state)
 	p->meta.max_overhead_ppm = 12345;
 	p->meta.max_still_ppm = 1234;
 	p->meta.native = PL_NATIVE_LEAF;
+	p->meta.native_threads = true;
 	p->meta.taken_ns = 7000000;
 	p->meta.missed_ns = 3000000;
 	for (int i = 0; i < PL_REFUSALS; i++)
@@ -112,6 +113,7 @@ static void samples_come_back_in_order(void **state)
 	assert_int_equal(back->meta.max_overhead_ppm, 12345);
 	assert_int_equal(back->meta.max_still_ppm, 1234);
 	assert_int_equal(back->meta.native, PL_NATIVE_LEAF);
+	assert_true(back->meta.native_threads);
 	assert_int_equal(back->meta.taken_ns, 7000000);
 	assert_int_equal(back->meta.missed_ns, 3000000);
 	assert_memory_equal(back->meta.refused, p->meta.refused, sizeof p->meta.refused);

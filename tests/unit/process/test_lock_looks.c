@@ -69,6 +69,7 @@ static void a_look_at_many_threads_that_run_ends_in_time(void **state)
 	assert_ok(pl_lock_looks_create(&p.reader, &looks));
 	for (size_t i = 0; i < THREADS; i++) {
 		threads[i].holds.whole = true; /* of the round before */
+		threads[i].stack.tstate = i;   /* the first one runs no Python */
 		assert_true(pl_vec_push(&p.threads.samplers, &threads[i]));
 	}
 	pl_lock_looks_begin(looks);
@@ -76,7 +77,8 @@ static void a_look_at_many_threads_that_run_ends_in_time(void **state)
 	pl_lock_looks_ask(looks, &p, count, NULL);
 	assert_in_range(readings, 1, READINGS_MAX);
 	assert_in_range(looked_at, 1, READINGS_MAX);
-	for (size_t i = 0; i < THREADS; i++)
+	assert_true(threads[0].holds.whole && !threads[0].holds.count);
+	for (size_t i = 1; i < THREADS; i++)
 		assert_false(threads[i].holds.whole); /* what is not looked at may hold any */
 	assert_int_not_equal(looks->locks.data[at].known, PL_HOLDER_THREAD);
 	pl_vec_deinit(&p.threads.samplers);
@@ -104,7 +106,7 @@ static void the_holders_of_many_locks_are_looked_at_in_time(void **state)
 		const struct pl_awaits awaits = {.object = (uintptr_t)locks[i], .kind = PL_LOCK_RECURSIVE};
 
 		locks[i][0] = (uintptr_t)&held;
-		locks[i][1] = threads[i].ident = 1 + i;
+		locks[i][1] = threads[i].ident = threads[i].stack.tstate = 1 + i;
 		locks[i][2] = 1;
 		threads[i].holds.node = STALE;
 		assert_true(pl_vec_push(&p.threads.samplers, &threads[i]));

@@ -114,12 +114,141 @@ static void a_state_that_is_being_set_up_is_not_taken_for_its_creators(void **st
 	}
 }
 
+/* ---- threads that run no Python ---- */
+
+#define NATIVES 24
+
+/* Says how many there are: none without ctypes. */
+static bool start_with_natives(struct python *p, const char *exe, unsigned natives)
+{
+	char script[512], line[16];
+
+	snprintf(script, sizeof script,
+		 "import os, threading, time\n"
+		 "started = []\n"
+		 "try:\n"
+		 "    import ctypes\n"
+		 "    c = ctypes.CDLL(None)\n"
+		 "    started = [ctypes.c_ulong() for i in range(%u)]\n"
+		 "    for t in started: assert c.pthread_create(ctypes.byref(t), None, c.pause, None) == 0\n"
+		 "except ImportError:\n"
+		 "    pass\n"
+		 "os.write(1, b'ready\\n' if started else b'without\\n')\n"
+		 "time.sleep(3600)\n",
+		 natives);
+	python_start(p, exe, script);
+	python_hear(p, line, sizeof line);
+	return strcmp(line, "ready") == 0;
+}
+
+static size_t count_natives(const struct pl_thread_list *list)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < list->samplers.len; i++)
+		n += pl_thread_sampler_is_native(list->samplers.data[i]);
+	return n;
+}
+
+/* It waits: so its sample says, and that no Python is to be had of it. */
+static void take_native(struct pl_python_process *process, struct pl_thread_sampler *thread)
+{
+	struct pl_reading reading;
+	struct pl_raw_sample sample;
+
+	assert_int_equal(pl_thread_sampler_take(thread, &process->reader, &process->stopper, false, &reading, &sample),
+			 PL_TAKE_SAMPLE);
+	assert_int_equal(sample.state, 0);
+	assert_int_equal(sample.node, 0);
+	assert_int_equal(sample.marker, PL_MARKER_NO_FRAME);
+}
+
+static void check_natives(struct pl_python_process *process, size_t natives)
+{
+	struct pl_thread_list *list = &process->threads;
+
+	assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
+	assert_int_equal(list->samplers.len, 1);
+	list->natives = true;
+	for (int i = 0; i < 2; i++) { /* those that are known stay */
+		assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
+		assert_int_equal(list->samplers.len, 1 + natives);
+		assert_int_equal(count_natives(list), natives);
+		assert_int_equal(list->refused, 0);
+	}
+	for (size_t i = 1; i < list->samplers.len; i++) {
+		assert_true(list->samplers.data[i]->name[0]);
+		take_native(process, list->samplers.data[i]);
+	}
+}
+
+static void threads_that_run_no_python_are_listed_if_they_are_asked_for(void **state)
+{
+	const char *exe;
+
+	for (size_t i = 0; (exe = python_exe(i)); i++) {
+		struct pl_python_process *process;
+		struct python p;
+
+		if (start_with_natives(&p, exe, 3)) {
+			assert_ok(pl_python_process_open(p.pid, PL_STOP_NEVER, &process));
+			check_natives(process, 3);
+			pl_python_process_close(process);
+		}
+		python_end(&p);
+	}
+}
+
+static void threads_that_run_python_find_room_beside_many_that_do_not(void **state)
+{
+	struct pl_python_process *process;
+	struct python p;
+
+	if (start_with_natives(&p, python_exe(0), NATIVES)) {
+		assert_ok(pl_python_process_open(p.pid, PL_STOP_NEVER, &process));
+		process->threads.natives = true;
+		process->threads.room->max_files = NATIVES; /* half of that for natives, at two a thread */
+		assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
+		assert_in_range(count_natives(&process->threads), 1, NATIVES / 4);
+		assert_int_equal(process->threads.refused, NATIVES - count_natives(&process->threads));
+		assert_true(pl_room_for_one(process->threads.room));
+		pl_python_process_close(process);
+	}
+	python_end(&p);
+}
+
+static void list_natives(void *exe, unsigned natives)
+{
+	struct pl_python_process *process;
+	struct python p;
+
+	if (start_with_natives(&p, exe, natives)) {
+		assert_ok(pl_python_process_open(p.pid, PL_STOP_NEVER, &process));
+		process->threads.natives = true;
+		assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
+		counted_begin();
+		assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
+		counted_end();
+		assert_int_equal(count_natives(&process->threads), natives);
+		pl_python_process_close(process);
+	}
+	python_end(&p);
+}
+
+static void lists_of_threads_that_run_no_python(void **state)
+{
+	counted_linear(list_natives, (void *)(uintptr_t)python_exe(0), THREADS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_of_threads_that_are_known),
 		cmocka_unit_test(lists_of_threads_that_are_new),
 		cmocka_unit_test(a_state_that_is_being_set_up_is_not_taken_for_its_creators),
+		cmocka_unit_test(threads_that_run_no_python_are_listed_if_they_are_asked_for),
+		cmocka_unit_test(threads_that_run_python_find_room_beside_many_that_do_not),
+		cmocka_unit_test(lists_of_threads_that_run_no_python),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
