@@ -74,7 +74,7 @@ static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 				pl_units_count(l[PL_LOSS_TASK]).s);
 	if ((double)l[PL_LOSS_NATIVE] >= PL_SUMMARY_WORTH_TELLING * (double)s->totals.samples && l[PL_LOSS_NATIVE])
 		pl_summary_warn(s, "%s samples have no native frames: they are shown at their Python function%s",
-				pl_units_count(l[PL_LOSS_NATIVE]).s, p->meta.native_threads ? ", or at none" : "");
+				pl_units_count(l[PL_LOSS_NATIVE]).s, p->meta.native_threads ? ", or not at all" : "");
 }
 
 static void warn_refusals(struct pl_summary *s, const struct plumb_profile *p)

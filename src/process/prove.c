@@ -73,6 +73,19 @@ static uint8_t marker_of(const struct pl_reading *r, uint16_t state)
 	return r->node == 0 && r->native_node == 0 ? PL_MARKER_NO_FRAME : PL_MARKER_NONE;
 }
 
+/* Its native frames are all there is to know. */
+static enum pl_take_result take_without_python(struct pl_attempt *a, uint16_t state, enum pl_quality quality)
+{
+	uint32_t native = a->reading->native_node;
+
+	*a->ret = (struct pl_raw_sample){.node = native,
+					 .native_untold = a->r->native_frames && !native,
+					 .state = state,
+					 .quality = (uint8_t)(native ? quality : PL_PARTIAL),
+					 .marker = native ? PL_MARKER_NONE : PL_MARKER_MOVING};
+	return PL_TAKE_SAMPLE;
+}
+
 enum pl_take_result pl_attempt_take(struct pl_attempt *a, enum pl_activity activity,
 				    const struct pl_activity_info *info, enum pl_quality quality)
 {
@@ -81,6 +94,8 @@ enum pl_take_result pl_attempt_take(struct pl_attempt *a, enum pl_activity activ
 	bool proved = quality == PL_EXACT || quality == PL_STOPPED;
 	uint32_t task = proved ? r->task_node : 0, native = proved ? r->native_node : 0;
 
+	if (pl_thread_sampler_is_native(a->thread))
+		return take_without_python(a, state, quality);
 	*a->ret = (struct pl_raw_sample){.node = native ? native
 						 : task ? task
 							: r->node,

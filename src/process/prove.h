@@ -28,7 +28,7 @@ enum pl_take_result pl_prove_at_rest(struct pl_attempt *a, enum pl_activity acti
 				     const struct pl_activity_info *info);
 /** It runs, and not Python code: EXACT if its innermost instruction did not move meanwhile. */
 enum pl_take_result pl_prove_outside_python(struct pl_attempt *a);
-/** It runs no Python, and its native frames are not to be had: EXACT, of a Python stack that is empty. */
+/** It runs no Python, and its native frames are not to be had: PARTIAL, nothing is known but that it runs. */
 enum pl_take_result pl_prove_without_python(struct pl_attempt *a, enum pl_activity activity);
 /** It is of a core: EXACT, and what is damaged is PARTIAL, its inner frames as far as they go. */
 enum pl_take_result pl_prove_in_core(struct pl_attempt *a);

@@ -150,7 +150,7 @@ static size_t count_natives(const struct pl_thread_list *list)
 	return n;
 }
 
-/* It waits: so its sample says, and that no Python is to be had of it. */
+/* It waits, as its sample says; where is not known, as native frames were not asked for. */
 static void take_native(struct pl_python_process *process, struct pl_thread_sampler *thread)
 {
 	struct pl_reading reading;
@@ -160,7 +160,8 @@ static void take_native(struct pl_python_process *process, struct pl_thread_samp
 			 PL_TAKE_SAMPLE);
 	assert_int_equal(sample.state, 0);
 	assert_int_equal(sample.node, 0);
-	assert_int_equal(sample.marker, PL_MARKER_NO_FRAME);
+	assert_int_equal(sample.marker, PL_MARKER_MOVING);
+	assert_int_equal(sample.quality, PL_PARTIAL);
 }
 
 static void check_natives(struct pl_python_process *process, size_t natives)
