@@ -213,20 +213,18 @@ static struct plumb_error *dump_thread(struct dumper *u, struct pl_thread_sample
 	return &pl_err_no_memory;
 }
 
-/* Without Python: as it is, if it does not run meanwhile. */
-static struct plumb_error *add_native_alone(struct dumper *u, pid_t tid, const struct pl_look *l,
-					    struct pl_dump_thread *t)
+/* Without Python: as it is, if it does not run meanwhile; one that runs is stopped. */
+static struct plumb_error *add_native_alone(struct dumper *u, pid_t tid, struct pl_look *l, struct pl_dump_thread *t)
 {
 	const struct pl_native_thread thread = {.tid = tid};
-	struct pl_native_taken taken = {0};
 
 	pl_vec_clear(&u->shown);
 	u->no_source = !u->o->source || !sees_files(u, tid);
 	if (u->native && l->stand.activity == PL_ACTIVITY_BLOCKED)
-		pl_native_take_blocked(u->native, &thread, &l->stand.info, &taken);
-	struct plumb_error *err = add_native(u, &taken, t);
-	pl_native_taken_deinit(&taken);
-	return err;
+		pl_native_take_blocked(u->native, &thread, &l->stand.info, &l->native);
+	else if (u->native && l->stand.activity == PL_ACTIVITY_RUNNING)
+		pl_look_at_native(&u->looker, tid, l);
+	return add_native(u, &l->native, t);
 }
 
 /* Threads that never ran Python, or for which there is no room: what they wait for can be told all the same. */
@@ -250,6 +248,7 @@ static struct plumb_error *dump_one_without_python(struct dumper *u, pid_t tid)
 		pl_dump_wait(u->d, &u->around, pl_python_process_mem(u->process), &l.stand.info, &t.wait);
 	pl_dump_watched(u->d, &u->around, &t.wait);
 	struct plumb_error *err = add_native_alone(u, tid, &l, &t);
+	pl_native_taken_deinit(&l.native);
 	tell_doing(u, tid, &l, &t);
 	if (!err && pl_vec_push(&u->p->threads, t))
 		return NULL;

@@ -141,24 +141,32 @@ static bool handles_exception(const struct pl_looker *u, const struct pl_thread_
 	return handles;
 }
 
+static bool has_same_stack(struct pl_looker *u, struct pl_thread_sampler *thread, const struct pl_look *l)
+{
+	struct pl_reading again;
+
+	if (pl_thread_sampler_is_native(thread)) /* it has none */
+		return true;
+	struct plumb_error *err = pl_stack_read(&u->process->reader, &thread->stack, &again);
+	plumb_error_destroy(err);
+	return !err && again.complete && again.node == l->sample.node;
+}
+
 /* One that runs and was not stopped so far, as its Python frames do not change without the GIL: its registers do. */
 static void stop_for_native(struct pl_looker *u, struct pl_thread_sampler *thread, struct pl_look *l)
 {
-	struct pl_reading again;
 	struct pl_pause pause;
 
 	if (!pl_stopper_may(&u->process->stopper, pl_clock_monotonic_ns()) || pl_thread_sampler_blocks_soon(thread) ||
 	    pl_thread_clock_activity(&thread->clock, NULL) != PL_ACTIVITY_RUNNING ||
 	    pl_stopper_stop(&u->process->stopper, thread->pid, thread->tid, &pause) > PL_PAUSE_HELD)
 		return;
-	struct plumb_error *err = pl_stack_read(&u->process->reader, &thread->stack, &again);
-	if (!err && again.complete && again.node == l->sample.node) {
+	if (has_same_stack(u, thread, l)) {
 		const struct pl_native_thread t = native_thread(thread);
 		pl_native_take_stopped(u->native, &t, &l->native);
 	}
 	pl_stopper_release(&u->process->stopper, &pause);
 	pl_bursts_stopped(&thread->bursts);
-	plumb_error_destroy(err);
 }
 
 static bool wants_native(const struct pl_looker *u)
@@ -252,4 +260,23 @@ bool pl_look_until_proved(struct pl_looker *u, struct pl_thread_sampler *thread,
 	}
 	pl_look_deinit(&l);
 	return ret->read || !moves(u) || ret->stand.activity != PL_ACTIVITY_UNKNOWN;
+}
+
+void pl_look_at_native(struct pl_looker *u, pid_t tid, struct pl_look *l)
+{
+	uint64_t end = pl_clock_monotonic_ns() + NATIVE_NS;
+	struct pl_thread_sampler thread;
+
+	end = end < u->end_ns ? end : u->end_ns;
+	pl_thread_sampler_init_native(&thread, u->process->pid, tid);
+	while (wants_native(u) && pl_clock_monotonic_ns() < end) {
+		(void)pl_thread_clock_counters(&thread.clock,
+					       &thread.counters); /* does it run for longer than a moment? */
+		stop_for_native(u, &thread, l);
+		if (l->native.taken || pl_thread_clock_activity(&thread.clock, NULL) != PL_ACTIVITY_RUNNING)
+			break;
+		(void)pl_stopper_settle(&u->process->stopper);
+		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+	}
+	pl_thread_sampler_deinit(&thread);
 }

@@ -56,5 +56,7 @@ struct plumb_error *pl_looker_init(struct pl_looker *u) PLUMB_MUST_CHECK;
 void pl_looker_deinit(struct pl_looker *u);
 /** Look again and again; the best look is *ret. False: the thread is gone. */
 bool pl_look_until_proved(struct pl_looker *u, struct pl_thread_sampler *thread, struct pl_look *ret);
+/** A thread that runs no Python, and runs: it is stopped for l->native, which is not taken if it blocks meanwhile. */
+void pl_look_at_native(struct pl_looker *u, pid_t tid, struct pl_look *l);
 
 #endif

@@ -2,6 +2,7 @@
 """plumb attach --native-threads: threads that Python did not start (targets/native_threads.c) are shown with their functions, one
 that calls Python back now and then stays one thread, and CPU time is theirs who used it."""
 import contextlib
+import json
 import math
 import subprocess
 import tempfile
@@ -11,6 +12,7 @@ import pytest
 from harness.interpreters import TARGETS
 from harness.scarce import sentence
 from harness.sites import Lacking, tool
+from harness.target import wait_until
 
 LIMIT = 5  # standard errors: one comparison in a million is further off
 
@@ -94,6 +96,17 @@ def test_threads_without_python_are_chosen_by_name(plumb, target, any_python, li
         options = ("--native-threads", "--threads", "cruncher", "-r", "200")
         _, profile = plumb.sampled(lambda profile: samples(profile.stacks, "computes_alone") >= 5, program.pid, *options)
     assert {stack.thread["name"] for stack in profile.stacks} == {"cruncher"}
+
+
+def test_a_dump_has_the_functions_of_threads_without_python_that_run(plumb, target, any_python, library):
+    def dumped():
+        """{thread: names of its native frames}"""
+        [process] = json.loads(plumb("dump", "--json", "--native", program.pid).stdout)["processes"]
+        return {t["name"]: [f["name"] for f in t["frames"] if f["kind"] == "native"] for t in process["threads"]}
+
+    with target(any_python, "native_threads.py", "--library", library(any_python)) as program:
+        wait_until(lambda: {"computes_alone", "computing"} <= set(dumped()["cruncher"]), "no dump shows what computes")
+        assert "waits_for_good" in dumped()["sleeper"]
 
 
 @pytest.mark.parametrize("options, words", [
