@@ -342,8 +342,12 @@ static struct plumb_error *add_native(struct listing *l, pid_t tid)
 
 	if (list->use->leaves_out && list->use->leaves_out(list->user, tid))
 		return NULL;
-	if (!pl_room_for_native(list->room)) {
+	if (!pl_room_for_native(list->room)) { /* so that those beyond cost next to nothing, however many they are */
 		list->refused++;
+		return NULL;
+	}
+	if (!pl_work_spend(&l->work, NEW_THREAD_WORK)) {
+		l->all = false;
 		return NULL;
 	}
 	struct pl_thread_sampler *thread = calloc(1, list->use->size);
@@ -368,15 +372,9 @@ static struct plumb_error *add_natives(struct listing *l)
 
 	if (!l->all || l->awaits_birth || !l->p->threads.met_python)
 		return NULL;
-	for (size_t i = 0; i < n->tids.len && !err; i++) {
-		if (!pl_native_tids_lacks(n, n->tids.data[i]))
-			continue;
-		if (!pl_work_spend(&l->work, NEW_THREAD_WORK)) {
-			l->all = false;
-			break;
-		}
-		err = add_native(l, n->tids.data[i]);
-	}
+	for (size_t i = 0; i < n->tids.len && !err && l->all; i++)
+		if (pl_native_tids_lacks(n, n->tids.data[i]))
+			err = add_native(l, n->tids.data[i]);
 	return err;
 }
 
