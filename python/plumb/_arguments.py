@@ -67,11 +67,11 @@ def checked_engine(engine: Optional[str]) -> Optional[str]:
     return engine
 
 
-def engine_of_native(native: Any, kernel: bool, engine: Optional[str]) -> Optional[str]:
-    """Which engine records native frames, and those of the kernel: it has to be another process."""
+def engine_of_native(native: Any, more: bool, engine: Optional[str]) -> Optional[str]:
+    """Which engine records native frames, and `more` that comes with them (kernel, native_threads): it has to be another process."""
     if native not in (True, False, None, "leaf", "callable", "all"):
         raise ValueError('native is True, False, "leaf", "callable" or "all", not %r' % (native,))
-    if not native and not kernel:
+    if not native and not more:
         return engine
     if engine not in (None, "external"):
         why = "a thread cannot read the registers of another one in its own process"

@@ -39,6 +39,7 @@ _PLAIN: Dict[str, Any] = {
     "tasks": False,
     "native": False,
     "kernel": False,
+    "native_threads": False,
     "max_overhead": None,
     "force": False,
 }
@@ -65,7 +66,7 @@ def _arguments(recording: str, tags: bool, options: Dict[str, Any]) -> List[str]
     found = ["attach", str(os.getpid()), "--quiet", "--announce", "-o", recording, "-r", repr(options["rate"])]
     found += ["--mode", options["mode"]]
     found += ["--no-" + name for name in ("jitter", "sources") if not options[name]]
-    found += ["--" + name for name in ("opcodes", "tasks", "kernel", "force") if options[name]]
+    found += ["--" + name.replace("_", "-") for name in ("opcodes", "tasks", "kernel", "native_threads", "force") if options[name]]
     if options["native"]:
         found += ["--native" if options["native"] is True else "--native=" + options["native"]]
     table = _tags.table() if tags else 0

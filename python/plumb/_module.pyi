@@ -32,6 +32,7 @@ class Module:
         tasks: bool = ...,
         native: Union[bool, str] = ...,
         kernel: bool = ...,
+        native_threads: bool = ...,
         max_overhead: Optional[float] = ...,
         done: Done = ...,
         print: Printed = ...,

@@ -34,7 +34,7 @@ Done = Optional[Callable[["Recording"], Any]]
 Printed = Union[None, bool, IO[str]]
 
 _BEGUN = "this recording was begun already; plumb.profile() makes another one"
-_FLAGS = ("tags", "force", "jitter", "sources", "opcodes", "tasks", "kernel")
+_FLAGS = ("tags", "force", "jitter", "sources", "opcodes", "tasks", "kernel", "native_threads")
 
 
 def _checked_output(output: Optional[Path]) -> Optional[str]:
@@ -50,7 +50,7 @@ def _checked_output(output: Optional[Path]) -> Optional[str]:
 def _session(engine: Optional[str], recording: Union[str, Unnamed], options: Dict[str, Any]) -> Seen:
     if engine == "external":
         return ExternalSession(recording, **options)
-    del options["native"], options["kernel"]
+    del options["native"], options["kernel"], options["native_threads"]
     return _gil.begin(engine, recording=recording if isinstance(recording, str) else recording.path, **options)
 
 
@@ -82,7 +82,7 @@ class Recording(Profile):
         checked_overhead(options["max_overhead"])
         for name in _FLAGS:
             checked_flag(name, options[name])
-        self._engine = engine_of_native(options["native"], options["kernel"], self._engine)
+        self._engine = engine_of_native(options["native"], options["kernel"] or options["native_threads"], self._engine)
         self._session: Optional[Seen] = None
         self._outcome: Optional[_plumb.Profile] = None
         self._lock = _forks.Lock()
@@ -211,6 +211,7 @@ def start(
     tasks: bool = False,
     native: Union[bool, str] = False,
     kernel: bool = False,
+    native_threads: bool = False,
     max_overhead: Optional[float] = None,
 ) -> Recording:
     """Record from now on, until stop() of what it gives.
@@ -233,6 +234,7 @@ def start(
                   pass calls on; "leaf": those that no Python function is inside of; "all". Reports may choose another one of these.
                   With engine "external", which it is then
     kernel        so is where in the kernel threads are that wait: its functions for root, else the system call
+    native_threads  so are threads that run no Python (OpenBLAS, OpenMP, Rust's runtimes), with their native functions
     max_overhead  a share: the rate is lowered until it takes no more of the time. None: a fifth of a core for the samples alone;
                   math.inf: no limit
     """

@@ -175,7 +175,7 @@ def check_a_block_prints_nothing_in_the_child_of_a_fork():
 
 # ---- names ----
 
-OPTIONS = ["interval", "threads", "hidden", "mode", "engine", "tags", "output", "force", "jitter", "seed", "sources", "opcodes", "tasks", "native", "kernel", "max_overhead"]
+OPTIONS = ["interval", "threads", "hidden", "mode", "engine", "tags", "output", "force", "jitter", "seed", "sources", "opcodes", "tasks", "native", "kernel", "native_threads", "max_overhead"]
 
 
 def check_signatures_name_all_options():

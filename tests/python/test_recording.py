@@ -348,6 +348,22 @@ for options in ({"engine": "inprocess"}, {"engine": "gil"}, {"native": "some"}):
 """
 
 
+NATIVE_THREADS = """
+import ctypes
+c, started = ctypes.CDLL(None), ctypes.c_ulong()
+assert c.pthread_create(ctypes.byref(started), None, c.pause, None) == 0
+names = []
+with plumb.profile(native_threads=True) as p:
+    while "pause" not in names:
+        names = [f["name"] for f in p.stats()["functions"]]
+print(p.info()["engine"], p.stats()["native_threads"])
+"""
+
+
+def test_threads_without_python_are_recorded_from_outside(one):
+    assert ended(one, NATIVE_THREADS)[:2] == (0, "remote True\n")
+
+
 def test_native_frames_are_recorded_from_outside(one, plumb):
     status, said, errors = ended(one, NATIVE % str(plumb.path()))
     lines = said.splitlines()

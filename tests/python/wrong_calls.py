@@ -63,6 +63,7 @@ CALLS = {
     "plumb.start(sources=3)": "TypeError: sources is True or False, not 3",
     'plumb.start(native="x")': "ValueError: native is True, False, \"leaf\", \"callable\" or \"all\", not 'x'",
     'plumb.start(kernel="x")': "TypeError: kernel is True or False, not 'x'",
+    'plumb.start(native_threads="x")': "TypeError: native_threads is True or False, not 'x'",
     'plumb.start(kernel=True, engine="gil")': "ValueError: a thread cannot read the registers of another one in its own process: ",
     'p.text(native="x")': "ValueError: native is one of off, leaf, callable, all, not 'x'",
     "p.text(native=True)": "TypeError: native is a text, not True",

@@ -48,7 +48,8 @@ class _OfProcess(Recording):
     """Of this process, which may have several workers, and the scheduler."""
 
     def __init__(self, options: Dict[str, Any]) -> None:
-        super().__init__(output=None, engine=None if options["native"] or options["kernel"] else "inprocess", **options)
+        outside = options["native"] or options["kernel"] or options["native_threads"]
+        super().__init__(output=None, engine=None if outside else "inprocess", **options)
         self._take_once = threading.Lock()
 
     def take(self) -> Taken:
@@ -325,8 +326,8 @@ def profile(
     scheduler  record the scheduler's process, too
     labels     what tasks are labelled with besides the prefixes of their keys and their workers' names: "group", of their keys, "host",
                and "annotations", each as a label of its own
-    options    those of plumb.start(), but engine, output, force, threads and hidden. With `native` and `kernel` each process is
-               recorded from outside, which it has to permit
+    options    those of plumb.start(), but engine, output, force, threads and hidden. With `native`, `kernel` and `native_threads` each
+               process is recorded from outside, which it has to permit
 
     Workers that come later are recorded from then on.
     """
