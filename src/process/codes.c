@@ -91,7 +91,7 @@ static bool equal_native(const struct pl_native_code *a, const struct pl_native_
 {
 	return a->module == b->module && a->kernel == b->kernel && a->jit == b->jit && place_of(a) == place_of(b) &&
 	       a->role.interpreter == b->role.interpreter && a->role.inner == b->role.inner &&
-	       a->role.outer == b->role.outer && a->role.passes_on == b->role.passes_on;
+	       a->role.outer == b->role.outer && a->role.root == b->role.root && a->role.passes_on == b->role.passes_on;
 }
 
 static bool equal_bytes(const struct pl_buf *a, const struct pl_buf *b, struct pl_work *work)

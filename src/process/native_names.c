@@ -72,15 +72,18 @@ bool pl_native_is_start(const char *name)
 	return begins_with_one(name, starts);
 }
 
-/* What starts programs and threads has no name where the C library was stripped. */
-static bool is_start_of(const char *path, const char *name)
+static bool is_of_c_library(const char *path)
 {
 	static const char *const libraries[] = {"libc.so", "libc-", "ld-", "libpthread", NULL};
 	const char *slash = strrchr(path, '/');
 
-	if (name)
-		return pl_native_is_start(name);
 	return slash && begins_with_one(slash + 1, libraries);
+}
+
+/* What starts programs and threads has no name where the C library was stripped. */
+static bool is_start_of(const char *path, const char *name)
+{
+	return name ? pl_native_is_start(name) : is_of_c_library(path);
 }
 
 /* What `python -X perf` puts around each Python function, which has a frame of its own: "py::NAME:FILE". */
@@ -94,6 +97,8 @@ bool pl_native_is_shown(const struct pl_native_role *r, const char *path, const 
 	if (r->passes_on || (name && ((r->interpreter && pl_native_is_eval(name)) || is_trampoline(name))))
 		return false;
 	if (!r->outer && r->inner && (r->interpreter || is_start_of(path, name)))
+		return false;
+	if (r->root && is_of_c_library(path) && is_start_of(path, name)) /* all threads without Python would be one */
 		return false;
 	if (!r->interpreter)
 		return !name || !begins_with_one(name, cython);

@@ -12,6 +12,7 @@ struct pl_native_role {
 	bool interpreter; /* it is a function of the interpreter: of the program, or of libpython */
 	bool inner;	  /* Python frames are inside of it */
 	bool outer;	  /* it is inside of Python frames */
+	bool root;	  /* one of the two outermost of a stack without Python frames, and not all of it */
 	bool passes_on;	  /* it evaluates Python frames, or has only to return: whatever its name */
 };
 

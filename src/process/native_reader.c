@@ -89,7 +89,7 @@ void pl_native_reader_take(struct pl_native_reader *n, const struct pl_stack_rea
 static uint64_t role_key(const struct pl_native_role *r)
 {
 	return (uint64_t)r->interpreter | (uint64_t)r->inner << 1 | (uint64_t)r->outer << 2 |
-	       (uint64_t)r->passes_on << 3;
+	       (uint64_t)r->passes_on << 3 | (uint64_t)r->root << 4;
 }
 
 /* The id of a code, remembered by @p key and its role. */

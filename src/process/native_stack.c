@@ -212,7 +212,9 @@ struct pl_native_role pl_native_order_next(struct pl_native_order *o, const stru
 					   const struct pl_native_stack *s, size_t i)
 {
 	const struct pl_join_entry *e = &s->entries.data[i];
-	struct pl_native_role role = {.inner = o->inner, .outer = i < o->outermost};
+	struct pl_native_role role = {.inner = o->inner,
+				      .outer = i < o->outermost,
+				      .root = !o->outermost && i > 0 && i + 2 >= s->entries.len};
 
 	if (e->kind == PL_JOIN_NATIVE || e->kind == PL_JOIN_EVAL) {
 		role.interpreter = pl_native_stack_in_interpreter(n, s, s->native.data[e->index].image);

@@ -357,7 +357,7 @@ static void what_is_shown_depends_on_where_it_stands(void **state)
 	const struct pl_native_role root = {.interpreter = true, .inner = true};
 	const struct pl_native_role library = {.inner = true, .outer = true}, below = {.inner = true}, alone = {false};
 
-	const struct pl_native_role eval = {.inner = true, .outer = true, .passes_on = true};
+	const struct pl_native_role eval = {.inner = true, .outer = true, .passes_on = true}, start = {.root = true};
 
 	(void)state;
 	assert_false(pl_native_is_shown(&eval, "/lib/libx.so", "run_frame")); /* an evaluator of its own */
@@ -373,7 +373,11 @@ static void what_is_shown_depends_on_where_it_stands(void **state)
 	assert_true(pl_native_is_shown(&below, "/lib/libx.so", "run_all"));
 	assert_false(pl_native_is_shown(&below, "/lib/libc.so.6", "__libc_start_call_main"));
 	assert_false(pl_native_is_shown(&below, "/lib/libc.so.6", NULL));
-	assert_true(pl_native_is_shown(&alone, "/lib/libc.so.6", NULL));		  /* a thread without Python */
+	assert_true(pl_native_is_shown(&alone, "/lib/libc.so.6", NULL)); /* a thread without Python */
+	assert_false(pl_native_is_shown(&start, "/lib/libc.so.6", "start_thread"));
+	assert_false(pl_native_is_shown(&start, "/lib/libc.so.6", NULL));
+	assert_true(pl_native_is_shown(&start, "/lib/libc.so.6", "pause"));
+	assert_true(pl_native_is_shown(&start, "/lib/libx.so", "clone_of"));
 	assert_false(pl_native_is_shown(&library, PL_JIT_FILE, "py::main:/app/main.py")); /* python -X perf */
 	assert_true(pl_native_is_shown(&library, PL_JIT_FILE, "compiled"));
 }
