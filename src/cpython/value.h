@@ -76,8 +76,10 @@ bool pl_value_type_name(struct pl_values *v, pl_addr obj, char ret[static PL_TYP
  * be read. */
 bool pl_value_is_a(struct pl_values *v, pl_addr obj, const char *name);
 
+#define PL_SECRET_NAME_MAX 1024 /* bytes of a name that are looked at; who has a longer one may be anything */
+
 /** Does this name tell that its value is a secret (password, api_key, authToken, Set-Cookie, ...)? ASCII only, in any
- * case; by whole words where a part would say too much ("auth" is one, "author" is not). */
+ * case; by whole words where a part would say too much ("auth" is one, "author" is not). One that is too long does. */
 bool pl_name_is_secret(const char *name, size_t len);
 
 #endif

@@ -10,12 +10,11 @@
 #include "pick.h"
 #include "text.h"
 
-#define LENGTH_MAX	(UINT64_C(1) << 48) /* longer is damage */
-#define ITEMS_MAX	64
-#define SET_BATCH	32
-#define SET_SCAN_MAX	4096
-#define DEQUE_BLOCK	64 /* items of a block of a deque */
-#define SECRET_NAME_MAX 96
+#define LENGTH_MAX   (UINT64_C(1) << 48) /* longer is damage */
+#define ITEMS_MAX    64
+#define SET_BATCH    32
+#define SET_SCAN_MAX 4096
+#define DEQUE_BLOCK  64 /* items of a block of a deque */
 
 /* The items of one container as they are written: brackets, commas, what is left out. */
 struct items {
@@ -225,11 +224,11 @@ static struct plumb_error *render_deque(struct pl_render *r, pl_addr obj, struct
 	return end_items(r, i, broken);
 }
 
-/* The beginning of a bytes object. */
+/* The beginning of a bytes object: one byte more than is looked at tells that it is too long. */
 static struct plumb_error *add_bytes_start(struct pl_render *r, pl_addr obj, struct pl_buf *ret)
 {
 	const struct pl_layout *lay = &r->v->py->layout;
-	char bytes[SECRET_NAME_MAX];
+	char bytes[PL_SECRET_NAME_MAX + 1];
 	uint64_t len;
 	struct plumb_error *err = pl_mem_read_u64(&r->mem, obj + lay->bytes.ob_size, &len);
 
@@ -244,18 +243,18 @@ static struct plumb_error *add_bytes_start(struct pl_render *r, pl_addr obj, str
 bool pl_render_names_secret(struct pl_render *r, pl_addr key)
 {
 	struct pl_value_type type;
-	struct pl_buf text = PL_BUF_INIT(SECRET_NAME_MAX + 8);
-	struct pl_text_start start;
+	struct pl_buf text = PL_BUF_INIT(PL_SECRET_NAME_MAX + 8);
+	struct pl_text_start start = {0};
 	struct plumb_error *err;
 
 	if (r->v->limits.show_secrets)
 		return false;
 	err = pl_type_of(r, key, &type);
 	if (!err && type.kind == PL_KIND_STR)
-		err = pl_text_read_start(&r->mem, r->v->py, key, SECRET_NAME_MAX, &text, &start);
+		err = pl_text_read_start(&r->mem, r->v->py, key, PL_SECRET_NAME_MAX, &text, &start);
 	else if (!err && type.kind == PL_KIND_BYTES)
 		err = add_bytes_start(r, key, &text);
-	bool secret = err || (text.len && pl_name_is_secret((const char *)text.data, text.len));
+	bool secret = err || start.cut || (text.len && pl_name_is_secret((const char *)text.data, text.len));
 	plumb_error_destroy(err);
 	pl_buf_deinit(&text);
 	return secret;

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#define NAME_MAX 128
-
 static const char *const secret_words[] = {
 	"auth", "authorization", "bearer", "cookie", "cookies", "cred", "creds", "csrf",  "jwt",
 	"otp",	"passphrase",	 "passwd", "pin",    "psk",	"pwd",	"salt",	 "token", "tokens",
@@ -49,10 +47,12 @@ static bool has_secret_part(const char *joined)
 
 bool pl_name_is_secret(const char *name, size_t len)
 {
-	char joined[NAME_MAX + 1];
+	char joined[PL_SECRET_NAME_MAX + 1];
 	size_t n = 0, word = 0;
 
-	for (size_t i = 0; i < len && n < NAME_MAX; i++) {
+	if (len > PL_SECRET_NAME_MAX)
+		return true;
+	for (size_t i = 0; i < len; i++) {
 		bool inside = is_word_char(name[i]);
 		bool capital = i && is_upper(name[i]) && !is_upper(name[i - 1]);
 		if ((!inside || capital) && n > word) {

@@ -168,6 +168,26 @@ static void names_of_secrets_are_known_by_words_and_parts(void **state)
 	}
 }
 
+/* What is at the end of a long one counts, too; what is too long to be looked at as a whole may be a secret's. */
+static void long_names_of_secrets_are_known(void **state)
+{
+	struct pl_py py = fake_py(12);
+	char name[3000];
+	struct fake f;
+
+	fake_init(&f);
+	for (size_t len = 90; len < sizeof name; len *= 2) {
+		memset(name, 'x', len);
+		strcpy(name + len, "_token");
+		assert_true(pl_name_is_secret(name, strlen(name)));
+		const pl_addr pair[2] = {put_str(&f, &py, name), put_str(&f, &py, "hunter2")};
+		assert_non_null(strstr(text_of(&f, &py, put_list(&f, &py, pair, 2, 2)), "***"));
+		name[len] = '\0';
+		assert_int_equal(pl_name_is_secret(name, len), len > 1024);
+	}
+	fake_deinit(&f);
+}
+
 static void secrets_are_masked_unless_they_are_asked_for(void **state)
 {
 	struct pl_py py = fake_py(12);
@@ -460,6 +480,7 @@ int main(void)
 		cmocka_unit_test(ints_are_told_whole_up_to_the_limit_and_then_by_their_size),
 		cmocka_unit_test(floats_are_the_shortest_text_that_reads_back),
 		cmocka_unit_test(names_of_secrets_are_known_by_words_and_parts),
+		cmocka_unit_test(long_names_of_secrets_are_known),
 		cmocka_unit_test(secrets_are_masked_unless_they_are_asked_for),
 		cmocka_unit_test(containers_that_hold_themselves_end),
 		cmocka_unit_test(a_length_that_lies_is_told_but_not_believed),
