@@ -16,6 +16,7 @@
 struct pl_mem_pages {
 	struct pl_mem mem; /* first: the reader interface */
 	struct pl_mem *under;
+	uint64_t reads;	      /* of it */
 	pl_addr pages[SLOTS]; /* the page in each slot, plus 1; 0: none */
 	uint8_t bytes[SLOTS][PAGE_BYTES];
 };
@@ -24,6 +25,7 @@ struct pl_mem_pages {
 static bool keep_page(struct pl_mem_pages *p, pl_addr page, size_t slot)
 {
 	p->pages[slot] = 0;
+	p->reads++;
 	struct plumb_error *err = pl_mem_read(p->under, page, p->bytes[slot], PAGE_BYTES);
 	plumb_error_destroy(err);
 	if (!err)
@@ -75,6 +77,7 @@ struct plumb_error *pl_mem_pages_create(struct pl_mem *under, struct pl_mem_page
 		return &pl_err_no_memory;
 	p->mem.ops = &pages_ops;
 	p->under = under;
+	p->reads = 0;
 	pl_mem_pages_forget(p);
 	*ret = p;
 	return NULL;
@@ -88,6 +91,11 @@ void pl_mem_pages_destroy(struct pl_mem_pages *p)
 struct pl_mem *pl_mem_pages_mem(struct pl_mem_pages *p)
 {
 	return &p->mem;
+}
+
+uint64_t pl_mem_pages_reads(const struct pl_mem_pages *p)
+{
+	return p ? p->reads : 0;
 }
 
 void pl_mem_pages_forget(struct pl_mem_pages *p)

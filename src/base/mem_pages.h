@@ -14,6 +14,9 @@ void pl_mem_pages_destroy(struct pl_mem_pages *p);
 
 struct pl_mem *pl_mem_pages_mem(struct pl_mem_pages *p);
 
+/** How often the other one was read, so far. @p p may be NULL: never. */
+uint64_t pl_mem_pages_reads(const struct pl_mem_pages *p);
+
 /** What was read may have changed since: read everything anew. */
 void pl_mem_pages_forget(struct pl_mem_pages *p);
 

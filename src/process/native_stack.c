@@ -7,11 +7,14 @@
 
 #include "c_stack.h"
 
+#define READ_STEPS 64 /* a page that nobody has a copy of: a system call */
+
 /* The stack as it was, and of what is mapped the images. */
 struct view {
 	struct pl_mem mem;
 	const struct pl_native_taken *taken;
 	struct pl_native_place *place;
+	uint64_t reads; /* of its pages, and no more */
 };
 
 static struct plumb_error *view_read(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
@@ -26,6 +29,8 @@ static struct plumb_error *view_read(struct pl_mem *mem, pl_addr addr, void *dst
 	}
 	if (pl_jit_code_read(&v->place->jit, addr, dst, len))
 		return NULL;
+	if (pl_mem_pages_reads(v->place->pages) >= v->reads)
+		return &pl_err_limit;
 	i = pl_unwind_image_at(v->place->images.data, v->place->images.len, addr);
 	return i && len <= i->end - addr ? pl_mem_read(pl_mem_pages_mem(v->place->pages), addr, dst, len)
 					 : &pl_err_unreadable;
@@ -63,6 +68,7 @@ static struct plumb_error *unwind(struct weaver *w, const struct pl_native_taken
 	struct pl_unwinder u = {&w->view.mem, &pl_unwind_x86_64, p->images.data, p->images.len,
 				w->n->steps,  p->rules,		 &w->code.mem};
 	struct pl_registers regs = taken->regs;
+	const uint64_t before = pl_mem_pages_reads(p->pages);
 	size_t n = 0;
 	pl_addr *anchors = calloc(w->evals.len + 1, sizeof *anchors);
 
@@ -71,9 +77,11 @@ static struct plumb_error *unwind(struct weaver *w, const struct pl_native_taken
 	for (size_t i = 0; i < w->evals.len; i++)
 		if (w->evals.data[i].anchor && (n == 0 || w->evals.data[i].anchor > anchors[n - 1]))
 			anchors[n++] = w->evals.data[i].anchor;
+	w->view.reads = before + w->n->steps / READ_STEPS;
 	enum pl_unwind_end end = pl_unwind_on(&u, &regs, anchors, n, &w->n->landing, &w->s->native);
 	free(anchors);
-	w->s->steps = w->n->steps - u.steps + w->evals.len;
+	w->s->steps =
+		w->n->steps - u.steps + w->evals.len + (size_t)(pl_mem_pages_reads(p->pages) - before) * READ_STEPS;
 	w->to_root = end == PL_UNWIND_ROOT;
 	return end == PL_UNWIND_NO_MEMORY ? &pl_err_no_memory : NULL;
 }
@@ -161,7 +169,8 @@ struct plumb_error *pl_native_stack_make(struct pl_native *n, const struct pl_na
 					 struct pl_native_stack *ret)
 {
 	static const struct pl_mem_ops view = {.read = view_read}, code = {.read = code_read};
-	struct weaver w = {.n = n, .s = ret, .view = {{&view}, taken, &n->place}, .code = {{&code}, &n->place}};
+	struct weaver w = {
+		.n = n, .s = ret, .view = {{&view}, taken, &n->place, UINT64_MAX}, .code = {{&code}, &n->place}};
 
 	*ret = (struct pl_native_stack){.python = pl_native_image_of_python(n)};
 	struct plumb_error *err = make(&w, taken);

@@ -442,6 +442,42 @@ static void native_frames_of_a_process_have_a_ration(void **state)
 	close_own_process(&own);
 }
 
+/* Of the stack that this thread has here, when the rules that were found before are forgotten. */
+static uint64_t cost_of_stack(struct own_process *own, const struct pl_activity_info *blocked)
+{
+	const struct pl_stack_reader thread = {0};
+	uint32_t node;
+
+	pl_unwind_rules_forget(own->n->native->place.rules);
+	own->n->ration.spent = 0;
+	pl_native_reader_take(own->n, &thread, getpid(), blocked);
+	assert_true(own->n->taken.taken);
+	assert_ok(pl_native_reader_node(own->n, &own->r, &thread, &node));
+	assert_int_not_equal(node, 0);
+	return own->n->ration.spent;
+}
+
+/* Tables can have expressions that read here and there, and so can a frame its registers: a page that nobody has a copy
+ * of takes a system call, and two of them can be such that one takes the place of the other. */
+static void pages_that_are_read_to_unwind_are_counted(void **state)
+{
+	const struct pl_activity_info blocked = {
+		.sp = (pl_addr)(uintptr_t)__builtin_frame_address(0),
+		.pc = (pl_addr)(uintptr_t)pages_that_are_read_to_unwind_are_counted,
+	};
+	struct own_process own;
+
+	(void)state;
+	open_own_process(&own)->ration.at_ns = STOPPED_CLOCK;
+	(void)cost_of_stack(&own, &blocked); /* its images are opened */
+	const uint64_t known = cost_of_stack(&own, &blocked);
+	assert_int_equal(cost_of_stack(&own, &blocked), known);
+	pl_mem_pages_forget(own.n->native->place.pages);
+	assert_true(cost_of_stack(&own, &blocked) >= known + PL_WORK_CALL);
+	assert_int_equal(cost_of_stack(&own, &blocked), known);
+	close_own_process(&own);
+}
+
 #define IMAGES	     5000u
 #define IMAGE_BYTES  4096u
 #define LOOK_AT_MOST 1024u /* nanoseconds, of one line of what is mapped: it takes more */
@@ -635,6 +671,7 @@ int main(void)
 		cmocka_unit_test(functions_of_c_are_codes_of_their_own),
 		cmocka_unit_test(what_is_shown_depends_on_where_it_stands),
 		cmocka_unit_test(native_frames_of_a_process_have_a_ration),
+		cmocka_unit_test(pages_that_are_read_to_unwind_are_counted),
 		cmocka_unit_test(what_is_mapped_is_looked_at_within_the_ration),
 		cmocka_unit_test(names_are_read_aside),
 		cmocka_unit_test(names_of_a_process_take_no_more_than_its_part),
