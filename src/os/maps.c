@@ -15,7 +15,7 @@
 #include "proc.h"
 #include "proc_file.h"
 
-#define MAPS_MAX   (256u << 20) /* the kernel's limit of 65,530 mappings makes about 8 MB */
+#define MAPS_MAX   (256u << 20) /* 65,530 mappings, the usual limit: some 8 MB; with the longest names all of it */
 #define READ_BYTES 65536
 
 /* What is left of a line. */
