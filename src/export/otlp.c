@@ -22,7 +22,7 @@
 #define WINDOW_SAMPLES ((size_t)1 << 16)
 #define BYTES_MAX      1e11 /* of resources: no reader takes so much, and it would fill the disk */
 #define ID_BYTES       16
-#define OWN_ATTRIBUTES 4 /* of a sample, beside its labels */
+#define OWN_ATTRIBUTES 5 /* of a sample, beside its labels */
 #define MAX_ATTRIBUTES (OWN_ATTRIBUTES + PL_LABELS_MAX)
 
 enum value { VALUE_COUNT, VALUE_WEIGHT, VALUES };
@@ -51,7 +51,8 @@ struct otlp {
 /* ---- What a sample refers to ----------------------------------------------------------------------------------------
  */
 
-static const char *const reserved[] = {"thread.name", "thread.id", "thread.state", "plumb.quality", NULL};
+static const char *const reserved[] = {"thread.name",	   "thread.id",	    "thread.state",
+				       "thread.waits_for", "plumb.quality", NULL};
 
 /* A label without a value is none. */
 static struct plumb_error *add_labels(struct otlp *f, uint32_t stack, uint32_t *ret, int *count)
@@ -71,6 +72,7 @@ static struct plumb_error *find_attributes(struct otlp *f, const struct pl_sampl
 	const struct pl_thread *t = &f->p->threads[s->thread];
 	struct pl_text name = pl_text_of(f->p, t->name);
 	const char *quality = pl_quality_name(s->quality);
+	enum pl_reason reason = pl_reason_of(s->state); /* UNKNOWN is 0 */
 	char state[PL_STATE_TEXT_BYTES];
 	struct plumb_error *err = NULL;
 	int n = 0;
@@ -82,6 +84,9 @@ static struct plumb_error *find_attributes(struct otlp *f, const struct pl_sampl
 	pl_state_text(s->state, state);
 	if (!err)
 		err = pl_otlp_attribute(&f->t, "thread.state", state, strlen(state), 0, &ret[n++]);
+	if (!err && reason)
+		err = pl_otlp_attribute(&f->t, "thread.waits_for", pl_reasons[reason].word,
+					strlen(pl_reasons[reason].word), 0, &ret[n++]);
 	if (!err && s->quality != PL_EXACT)
 		err = pl_otlp_attribute(&f->t, "plumb.quality", quality, strlen(quality), 0, &ret[n++]);
 	if (!err)

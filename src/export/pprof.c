@@ -46,12 +46,13 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_LINE = 4 };
 enum { LINE_FUNCTION = 1, LINE_NUMBER, LINE_COLUMN };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE, FUNCTION_START };
 
-enum { KEY_THREAD, KEY_TID, KEY_PROCESS, KEY_PID, KEY_HOST, KEY_STATE, KEY_QUALITY, KEYS };
-static const char *const key_names[KEYS] = {"thread", "tid", "process", "pid", "host", "state", "quality"};
+enum { KEY_THREAD, KEY_TID, KEY_PROCESS, KEY_PID, KEY_HOST, KEY_STATE, KEY_REASON, KEY_QUALITY, KEYS };
+static const char *const key_names[KEYS] = {"thread", "tid", "process", "pid", "host", "state", "waits_for", "quality"};
 /* What labels of the program are not called: importers know these, ours too (import/pprof_labels.c). */
-static const char *const reserved[] = {
-	"thread",      "tid",	    "process",	 "pid",		 "host", "state",      "quality",    "thread_name",
-	"thread name", "thread_id", "thread id", "process_name", "comm", "process_id", "process id", NULL};
+static const char *const reserved[] = {"thread",     "tid",	  "process",	  "pid",       "host",
+				       "state",	     "quality",	  "thread_name",  "waits_for", "thread name",
+				       "thread_id",  "thread id", "process_name", "comm",      "process_id",
+				       "process id", NULL};
 
 struct pprof {
 	const struct plumb_profile *p;
@@ -59,6 +60,7 @@ struct pprof {
 	struct pl_pb w;
 	uint32_t keys[KEYS];
 	uint32_t qualities[PL_QUALITIES]; /* strings */
+	uint32_t reasons[PL_REASONS];	  /* 0: none */
 };
 
 /* Values are signed. */
@@ -170,6 +172,8 @@ static struct plumb_error *make_words(struct pprof *f)
 		err = pl_symbols_text(&f->symbols, key_names[i], &f->keys[i]);
 	for (unsigned i = 0; i < PL_QUALITIES && !err; i++)
 		err = pl_symbols_text(&f->symbols, pl_quality_name(i), &f->qualities[i]);
+	for (unsigned i = PL_REASON_GIL; i < PL_REASONS && !err; i++)
+		err = pl_symbols_text(&f->symbols, pl_reasons[i].word, &f->reasons[i]);
 	return err;
 }
 
@@ -216,6 +220,7 @@ static struct plumb_error *write_labels(struct pprof *f, const struct pl_symbol_
 	write_label(f, f->keys[KEY_PID], LABEL_NUMBER, proc->pid);
 	write_label(f, f->keys[KEY_HOST], LABEL_TEXT, host);
 	write_label(f, f->keys[KEY_STATE], LABEL_TEXT, state);
+	write_label(f, f->keys[KEY_REASON], LABEL_TEXT, f->reasons[pl_reason_of(g->state)]);
 	write_label(f, f->keys[KEY_QUALITY], LABEL_TEXT,
 		    g->quality == PL_EXACT ? 0 : f->qualities[g->quality % PL_QUALITIES]);
 	return err;

@@ -330,6 +330,7 @@ static struct plumb_error *read_sample_fields(struct reader *r, struct pl_cursor
 	labels->who = (struct pl_pprof_who){.tid = PL_PPROF_NO_TID};
 	labels->state = r->meaning.on_cpu ? PL_STATE_ON_CPU : PL_STATE_UNKNOWN;
 	labels->quality = 0;
+	labels->reason = PL_REASON_UNKNOWN;
 	labels->count = 0;
 	while (!err && (status = pl_pb_next(&c, &f)) == PL_PB_FIELD) {
 		if (f.number == 1)
@@ -366,7 +367,7 @@ static struct plumb_error *read_sample(struct reader *r, struct pl_cursor c)
 		err = push_location(r, r->locations.data[i], &s.stack);
 	if (!err)
 		err = find_thread(r, &labels.who, &s.thread);
-	s.state = labels.state;
+	s.state = labels.state | pl_reason_state(labels.reason);
 	s.quality = labels.quality;
 	s.extra = count - 1;
 	r->sink->counted = r->meaning.weight == PL_PPROF_NO_VALUE && !r->meaning.period_ns;

@@ -17,6 +17,7 @@ enum role {
 	ROLE_PID,
 	ROLE_HOST,
 	ROLE_STATE,
+	ROLE_REASON,
 	ROLE_QUALITY
 };
 
@@ -24,11 +25,12 @@ static const struct {
 	const char *key;
 	enum role role;
 } roles[] = {
-	{"thread", ROLE_THREAD},   {"thread_name", ROLE_THREAD},   {"thread name", ROLE_THREAD},
-	{"tid", ROLE_TID},	   {"thread_id", ROLE_TID},	   {"thread id", ROLE_TID},
-	{"process", ROLE_PROCESS}, {"process_name", ROLE_PROCESS}, {"comm", ROLE_PROCESS},
-	{"pid", ROLE_PID},	   {"process_id", ROLE_PID},	   {"process id", ROLE_PID},
-	{"host", ROLE_HOST},	   {"state", ROLE_STATE},	   {"quality", ROLE_QUALITY},
+	{"thread", ROLE_THREAD},    {"thread_name", ROLE_THREAD},   {"thread name", ROLE_THREAD},
+	{"tid", ROLE_TID},	    {"thread_id", ROLE_TID},	    {"thread id", ROLE_TID},
+	{"process", ROLE_PROCESS},  {"process_name", ROLE_PROCESS}, {"comm", ROLE_PROCESS},
+	{"pid", ROLE_PID},	    {"process_id", ROLE_PID},	    {"process id", ROLE_PID},
+	{"host", ROLE_HOST},	    {"state", ROLE_STATE},	    {"quality", ROLE_QUALITY},
+	{"waits_for", ROLE_REASON},
 };
 
 struct plumb_error *pl_pprof_keys_init(struct pl_pprof_keys *k, const struct pl_pprof *t)
@@ -73,6 +75,15 @@ static bool number_of(struct pl_cursor text, uint64_t number, uint64_t *ret)
 	return true;
 }
 
+/* A label of the program; one without a value is none. */
+static void take_own(const struct pl_pprof_keys *k, uint64_t key, uint64_t string, struct pl_pprof_labels *to)
+{
+	if (!k->ours || !string || to->count == PL_LABELS_MAX)
+		return;
+	to->own[to->count].name = key;
+	to->own[to->count++].value = string;
+}
+
 static struct plumb_error *apply_label(struct pl_pprof_keys *k, uint64_t key, uint64_t string, uint64_t number,
 				       struct pl_pprof_labels *to)
 {
@@ -104,15 +115,16 @@ static struct plumb_error *apply_label(struct pl_pprof_keys *k, uint64_t key, ui
 	case ROLE_STATE:
 		(void)(len && pl_state_parse((const char *)text.p, len, &to->state));
 		break;
+	case ROLE_REASON:
+		if (!k->ours || !pl_reason_parse((const char *)text.p, len, &to->reason))
+			take_own(k, key, len ? string : 0, to);
+		break;
 	case ROLE_QUALITY:
 		(void)(len && pl_quality_parse((const char *)text.p, len, &to->quality));
 		break;
 	case ROLE_UNKNOWN:
 	case ROLE_NONE:
-		if (k->ours && len && to->count < PL_LABELS_MAX) {
-			to->own[to->count].name = key;
-			to->own[to->count++].value = string;
-		}
+		take_own(k, key, len ? string : 0, to);
 		break;
 	}
 	return NULL;

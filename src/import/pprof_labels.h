@@ -17,6 +17,7 @@ struct pl_pprof_labels {
 	struct pl_pprof_who who;
 	uint16_t state;
 	uint8_t quality;
+	enum pl_reason reason;
 	unsigned count; /* of the program's own labels, which are as many of own[]: */
 	struct {
 		uint64_t name, value; /* strings */

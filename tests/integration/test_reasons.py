@@ -40,13 +40,16 @@ def test_each_kind_of_wait(plumb, target, minor):
 
 
 def test_the_sum_of_a_merge_has_them(plumb, target, few):
-    """Of one recording added to itself all are twice as many."""
+    """Of one recording added to itself all are twice as many; in pprof's format they are labels, which come back."""
     with target(few, "reasons.py") as program:
         wait_asleep(program.pid)
         result, recording = plumb.try_sampling(lambda profile: profile.samples >= 10 * ENOUGH, program.pid)
     assert result.status == 0, result
     once, both = samples(plumb.report(recording)), plumb.path()
     assert plumb("merge", "-o", both, recording, recording).status == 0
+    labelled = plumb.path(".pb.gz")
+    assert plumb("convert", "-f", "pprof", recording, labelled).status == 0
+    assert samples(plumb.report(labelled)) == once
     assert samples(plumb.report(both)) == {reason: 2 * count for reason, count in once.items()}
 
 

@@ -303,7 +303,8 @@ static struct pl_sample make_sample(struct maker *m)
 
 	m->now_ns += m->shape->span_ns ? below(m, 2 * m->shape->span_ns / m->shape->samples + 1) : next_tick(m);
 	s.time_ns = m->now_ns;
-	s.state = (uint8_t)(m->shape->plain ? below(m, 2) * PL_STATE_ON_CPU : below(m, 64));
+	s.state = (uint16_t)(m->shape->plain ? below(m, 2) * PL_STATE_ON_CPU
+					     : below(m, 64) | below(m, 16) << PL_STATE_BITS);
 	s.quality = (uint8_t)(m->shape->plain ? PL_EXACT : below(m, PL_QUALITIES));
 	if (!m->shape->plain && below(m, 4) == 0)
 		s.weight_ns = below(m, 5) * 1234567;

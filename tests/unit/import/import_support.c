@@ -15,6 +15,7 @@
 #include "random_recording.h"
 #include "symbols.h"
 #include "utf8.h"
+#include "words.h"
 
 void check(struct plumb_error *err)
 {
@@ -114,7 +115,8 @@ static char *group_line(const struct plumb_profile *p, const struct pl_symbol_gr
 	write_name(out, p, proc->host);
 	fprintf(out, " %" PRIu64 " ", t->tid);
 	write_name(out, p, t->name);
-	fprintf(out, " main %d state %d quality %d", t->main, g->state, g->quality);
+	fprintf(out, " main %d state %d waits for %s quality %d", t->main, g->state & UINT8_MAX,
+		pl_reasons[pl_reason_of(g->state)].word, g->quality);
 	for (uint32_t s = g->stack; s; s = p->stacks[s].parent)
 		write_frame(out, p, &p->locations[p->stacks[s].location]);
 	/* The counts come behind a tab, so that equal groups can be added up. */

@@ -70,6 +70,10 @@ static void each_state_comes_back(void **state)
 		struct pl_sample s = {.state = (uint8_t)i, .weight_ns = 1000, .extra = i};
 		check(pl_profile_add(p, &s));
 	}
+	for (unsigned i = 0; i < PL_REASONS; i++) {
+		struct pl_sample s = {.state = pl_reason_state((enum pl_reason)i), .weight_ns = 1000, .extra = i};
+		check(pl_profile_add(p, &s));
+	}
 	uint8_t *bytes = exported(p, "pprof", &len);
 	check(import_bytes("pprof", bytes, len, &q));
 	char *want = counts_text(p), *got = counts_text(q);

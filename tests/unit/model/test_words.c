@@ -79,6 +79,7 @@ static void a_wait_has_one_reason(void **state)
 			assert_int_equal(reason, PL_REASON_UNKNOWN);
 	}
 	assert_int_equal(pl_reason_of(PL_STATE_REASONS), PL_REASON_OTHER); /* of a newer plumb */
+	assert_int_equal(pl_reason_of(PL_REASON_GIL << PL_STATE_BITS), PL_REASON_UNKNOWN);
 }
 
 typedef const char *name_fn(unsigned number);

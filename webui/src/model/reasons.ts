@@ -17,6 +17,7 @@ export function reasonOf(state: number): number {
 	if (!waits(state)) return Reason.unknown;
 	if (state & State.wantsGil) return Reason.gil;
 	const reason = state >> shift;
+	if (reason === Reason.gil) return Reason.unknown;
 	return reason < reasons.length ? reason : Reason.other;
 }
 
