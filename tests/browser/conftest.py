@@ -109,6 +109,12 @@ def families(made):
 
 
 @pytest.fixture(scope="session")
+def forked(made):
+    """The same, with processes that multiprocessing forks."""
+    return made("children.py", "--way", "fork", "--unit", "0.4", enough=shows_each_process)
+
+
+@pytest.fixture(scope="session")
 def recursion(made):
     return made("recursion.py", enough=has("down", "even"))
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { decodeProfile } from "../src/data/decode";
-import type { Profile } from "../src/data/profile";
+import { Origin, type Profile } from "../src/data/profile";
 import { noFilter, placeValues, sieveOf } from "../src/model/filter";
 import { names } from "../src/model/names";
 import { shapeOf, type ShapeOptions } from "../src/model/shape";
@@ -187,6 +187,26 @@ test("what a notebook's kernel has around a cell is folded", () => {
 	const p = profileOf(samples, { functions });
 	const tree = treeBy(p, { startup: true });
 	assert.deepEqual(written(p, tree), ["cell 8 1", ".loop 4 4", ".work 3 3", "etc 2 2"]);
+});
+
+test("what a forked process has from its parent is folded in the child only, and labels stay", () => {
+	const functions = [
+		{ name: "_bootstrap", qualname: "BaseProcess._bootstrap", file: "/usr/lib/python3.12/multiprocessing/process.py" },
+		{ name: "run", qualname: "BaseProcess.run", file: "/usr/lib/python3.12/multiprocessing/process.py" },
+		{ name: "[task=a]", origin: Origin.marker },
+	];
+	const samples = {
+		"main;Pool;_bootstrap;run;worker;job": 3,
+		"main;Pool;_bootstrap": 1,
+		"main;Pool": 1,
+		"main;map": 2,
+		"[task=a];main;Pool;_bootstrap;run;worker": 4,
+	};
+	const p = profileOf(samples, { functions });
+	assert.deepEqual(written(p, treeBy(p, { startup: true })), [
+		"main 4 0", ".Pool 2 1", "..BaseProcess._bootstrap 1 1", ".map 2 2", "[task=a] 4 0", ".worker 4 4", "worker 3 0",
+		".job 3 3",
+	]);
 });
 
 test("transforms follow each other, and each sees what the one before left", () => {

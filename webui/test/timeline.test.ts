@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { decodeProfile } from "../src/data/decode";
-import type { Meta, Profile } from "../src/data/profile";
+import type { Meta, Process, Profile } from "../src/data/profile";
+import { parentsFirst } from "../src/model/processes";
 import { stripColumns, type ThreadStrip, tickNs } from "../src/model/strip";
 import { kindOfThread, stripRows } from "../src/views/stripRows";
 import { encodeProfile } from "./encode";
@@ -41,6 +42,27 @@ test("threads stand by process, the busiest first", () => {
 		"all threads", "job 11", "busy", "thread 103", "web 10", "\\u202eevil", "calm",
 	]);
 	assert.deepEqual(rows.map(({ thread }) => thread), [null, null, 1, 3, null, 2, 0]);
+});
+
+test("a process stands behind the one that started it, and one of a single thread is one row", () => {
+	const family = profileOf([
+		{ process: 1, name: "MainThread", main: true },
+		{ process: 0, name: "MainThread", main: true },
+		{ process: 0, name: "handler" },
+	]);
+	const started = [{ ...family.meta.processes[0], parent: 1 }, { ...family.meta.processes[1], parent: 10 }];
+	const profile = { meta: { ...family.meta, processes: started } } as unknown as Profile;
+	const rows = stripRows(profile, { threads: [strip(0, 9, 1), strip(1, 1, 9), strip(2, 1, 9)], full: 10 }, 1);
+	assert.deepEqual(rows.map(({ name }) => name), ["all threads", "web 10", "MainThread", "handler", "job 11"]);
+	assert.deepEqual(rows.map(({ thread }) => thread), [null, null, 1, 2, 0]);
+});
+
+test("parents stand before their children, whatever a file says of who started whom", () => {
+	const of = (pid: number, parent: number): Process => ({ pid, parent }) as Process;
+	const processes = [of(3, 2), of(2, 1), of(9, 1), of(5, 6), of(6, 5), of(7, 7)];
+	assert.deepEqual(parentsFirst(processes, [0, 1, 2]), [1, 0, 2]);
+	assert.deepEqual(parentsFirst(processes, [2, 0, 1]), [2, 1, 0]);
+	assert.deepEqual(parentsFirst(processes, [3, 4, 5]), [5, 3, 4], "a ring");
 });
 
 test("rows lie below each other, and headings only part several processes", () => {

@@ -120,7 +120,7 @@ function* shapeOfStacks(s: Stacks, out: Uint8Array | null, all: Float64Array): S
 
 export function* shaping(profile: Profile, o: ShapeOptions): Steps<FoldedShape> {
 	const kinds = o.startup ? startupFunctions(profile) : null;
-	const folds = kinds?.some((kind) => kind !== Startup.none) ?? false;
+	const folds = kinds?.some((kind) => kind !== Startup.none && kind !== Startup.label) ?? false;
 	if (o.by === "function" && !folds && !o.transforms.length && !o.kinds && !o.modules.length && !o.labels.length) {
 		return { ...baseShape(profile), folded: [] };
 	}

@@ -157,11 +157,23 @@ function gates(s: Stacks, kinds: Uint8Array): Uint8Array {
 	return found;
 }
 
+/** By node: the innermost of the labels that it is in; -1: none. Labels stand outermost. */
+function labelsAbove(s: Stacks, kinds: Uint8Array): Int32Array {
+	const found = new Int32Array(s.count).fill(-1);
+	for (let i = 0; i < s.count; i++) {
+		const up = s.parent[i]!;
+		if (kinds[s.fn[i]!] === Startup.label && (up < 0 || found[up] === up)) found[i] = i;
+		else if (up >= 0) found[i] = found[up]!;
+	}
+	return found;
+}
+
 /** What frames of these kinds (`Startup`) called is hung on their callers. They keep their own samples: no time is told
  * of a function that did not use it. To be done first, when all nodes are kept. Returns which functions were folded. */
 export function fold(s: Stacks, kinds: Uint8Array): number[] {
 	const below = new Int32Array(s.count);
 	const folded = gates(s, kinds);
+	const labels = labelsAbove(s, kinds);
 	const functions = new Set<number>();
 	for (let i = 0; i < s.count; i++) {
 		const up = s.parent[i]!;
@@ -171,6 +183,10 @@ export function fold(s: Stacks, kinds: Uint8Array): number[] {
 		s.parent[i] = up < 0 ? -1 : below[up]!;
 		if (kind === Startup.anywhere || (kind === Startup.outermost && outermost)) folded[i] = 1;
 		below[i] = folded[i] ? s.parent[i]! : i;
+		if (kind !== Startup.fork) continue;
+		folded[i] = 1;
+		for (let at = i; at >= 0 && at !== labels[i]; at = s.parent[at]!) functions.add(s.fn[at]!);
+		below[i] = labels[i]!;
 	}
 	return [...functions];
 }

@@ -7,6 +7,7 @@ import { State, stateKinds } from "../data/profile";
 import { states } from "../data/words";
 import { batchesOf, halfWidths, type Selected } from "./batches";
 import type { Filter, Sieve, Unit } from "./filter";
+import { parentsFirst } from "./processes";
 import { type Recording, recordingOf } from "./recording";
 import { nodeOfSamples, type Shape } from "./tree";
 
@@ -137,7 +138,8 @@ function processFigures(profile: Profile, threads: readonly ThreadFigures[]): Pr
 		const samples = sum(own.map((t) => t.samples));
 		return { process, samples, weightNs: sum(own.map((t) => t.weightNs)), threads: own.length };
 	});
-	return all.filter((p) => p.samples > 0).sort((a, b) => b.weightNs - a.weightNs || a.process - b.process);
+	const seen = all.filter((p) => p.samples > 0).sort((a, b) => b.weightNs - a.weightNs || a.process - b.process);
+	return parentsFirst(profile.meta.processes, seen.map(({ process }) => process)).map((process) => all[process]!);
 }
 
 /** How many threads there were at once: of the time that ticks stand for, or, where only their number is known, of

@@ -5,6 +5,7 @@ import type { JSX } from "preact";
 
 import type { Profile, Thread } from "../data/profile";
 import { count, percent } from "../model/numbers";
+import { parentsFirst } from "../model/processes";
 import type { Page } from "./page";
 import { PickList, type Pick } from "./PickList";
 import { Popover } from "./Popover";
@@ -38,10 +39,11 @@ function threadPicks(profile: Profile): Pick[] {
 }
 
 function processPicks(profile: Profile): Pick[] {
-	return profile.meta.processes.map((process, id) => ({
+	const { processes } = profile.meta;
+	return parentsFirst(processes, processes.map((_, id) => id)).map((id) => ({
 		id,
-		text: `${process.name} ${process.pid}`,
-		detail: `${count(process.samples)} samples`,
+		text: `${processes[id].name} ${processes[id].pid}`,
+		detail: `${count(processes[id].samples)} samples`,
 	}));
 }
 

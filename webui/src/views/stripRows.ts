@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The rows of the timeline: first all threads together, then each thread by process, the main thread before the
- * busiest. Many threads of one kind share a row that opens, and those beyond a bearable number share the last one. */
+/* The rows of the timeline: first all threads together, then each thread by process, parents before their children and
+ * the main thread before the busiest. A process of one thread is one row. Many threads of one kind share a row that opens, and those beyond a bearable number share the last one. */
 
 import type { HeatRow } from "../canvas/heat";
 import { stripKinds, type Profile } from "../data/profile";
 import { display } from "../model/names";
 import { count } from "../model/numbers";
+import { parentsFirst } from "../model/processes";
 import type { StripColumns, ThreadStrip } from "../model/strip";
 
 export interface StripRow extends HeatRow {
@@ -113,13 +114,17 @@ function threadRow(profile: Profile, strip: ThreadStrip, whole: number, full: nu
 	};
 }
 
+function processName(profile: Profile, index: number): string {
+	const { name, pid } = profile.meta.processes[index];
+	return `${display(name.slice(0, NAME_LENGTH))} ${pid}`;
+}
+
 function processRow(profile: Profile, index: number): StripRow {
 	const process = profile.meta.processes[index];
-	const name = `${display(process.name.slice(0, NAME_LENGTH))} ${process.pid}`;
 	return {
 		key: `p${index}`,
 		kind: "process",
-		name,
+		name: processName(profile, index),
 		title: display(process.program.slice(0, NAME_LENGTH * 4)),
 		thread: null,
 		threads: [],
@@ -208,8 +213,8 @@ function rowsOfUnit(profile: Profile, { key, kind, strips }: Unit, { length, who
 	return [{ ...row, open: true }, ...shown];
 }
 
-/** Threads of one process stay together, in the place of its busiest. */
-function byProcess(profile: Profile, units: readonly Unit[]): Map<number, Unit[]> {
+/** Threads of one process stay together, in the place of its busiest but behind the process that started it. */
+function byProcess(profile: Profile, units: readonly Unit[]): [number, Unit[]][] {
 	const groups = new Map<number, Unit[]>();
 	for (const unit of units) {
 		const group = groups.get(unit.process);
@@ -218,7 +223,16 @@ function byProcess(profile: Profile, units: readonly Unit[]): Map<number, Unit[]
 	}
 	const isMain = ({ strips }: Unit): number => Number(profile.meta.threads[strips[0].thread].main);
 	for (const group of groups.values()) group.sort((a, b) => isMain(b) - isMain(a));
-	return groups;
+	const order = parentsFirst(profile.meta.processes, [...groups.keys()]);
+	return order.map((process) => [process, groups.get(process)!]);
+}
+
+/** One of several. */
+function rowsOfProcess(profile: Profile, process: number, units: readonly Unit[], measure: Measure): StripRow[] {
+	const rows = units.flatMap((unit) => rowsOfUnit(profile, unit, measure));
+	const [only] = rows;
+	const isAll = rows.length === 1 && only.thread !== null && profile.meta.threads[only.thread].main;
+	return isAll ? [{ ...only, name: processName(profile, process) }] : [processRow(profile, process), ...rows];
 }
 
 /** Samples that the busiest column has, where it is not known how many there could be. */
@@ -257,9 +271,10 @@ export function stripRows(
 	const rest = units.slice(MOST_UNITS).flatMap(({ strips }) => strips);
 	const groups = byProcess(profile, units.slice(0, MOST_UNITS));
 	const rows = [totalRow(threads, length)];
+	const measure = { length, whole, full, open };
 	for (const [process, group] of groups) {
-		if (groups.size > 1) rows.push(processRow(profile, process));
-		rows.push(...group.flatMap((unit) => rowsOfUnit(profile, unit, { length, whole, full, open })));
+		if (groups.length > 1) rows.push(...rowsOfProcess(profile, process, group, measure));
+		else rows.push(...group.flatMap((unit) => rowsOfUnit(profile, unit, measure)));
 	}
 	if (rest.length > 0) rows.push(restRow(rest, length, whole));
 	return stacked(rows);
