@@ -85,6 +85,42 @@ def test_the_graph_begins_in_the_upper_half_of_a_low_screen(threads, opened):
     assert top - (said - line) <= 360
 
 
+def top_of_graph(page):
+    page.rest()
+    return page.page.get_by_role("application", name="Flame graph").bounding_box()["y"]
+
+
+def test_on_a_phone_the_graph_begins_in_the_upper_half(threads, opened, axe):
+    page = opened(threads, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    assert top_of_graph(page) <= 420
+    assert violations(page, axe) == []
+    page.page.get_by_role("button", name="Filters", exact=True).click()
+    assert page.page.locator(".command").is_visible(), "what is left out comes with the filters"
+
+
+def test_of_an_answer_that_is_long_for_a_screen_the_rest_is_shown_when_asked(threads, opened):
+    page = opened(threads, viewport={"width": 160, "height": 844})
+    page.rest()
+    answer = page.page.locator(".answer")
+    short = answer.bounding_box()["height"]
+    page.page.get_by_role("button", name="More …", exact=True).first.click()
+    page.rest()
+    assert answer.bounding_box()["height"] > short
+    page.page.get_by_role("button", name="Less", exact=True).click()
+    page.rest()
+    assert answer.bounding_box()["height"] == short
+
+
+def test_the_graph_is_seen_in_a_window_that_is_magnified_twice(threads, opened):
+    page = opened(threads, viewport={"width": 640, "height": 360}, device_scale_factor=2)
+    assert top_of_graph(page) <= 260
+
+
+def test_a_large_screen_shows_more_threads(threads, opened):
+    heights = [opened(threads, viewport={"width": 2560, "height": height}).page.locator(".strip-body").bounding_box()["height"] for height in (800, 1440)]
+    assert heights[0] < heights[1] <= 0.24 * 1440 + 1
+
+
 def test_the_timeline_is_as_high_as_a_hand_makes_it(threads, opened):
     page = opened(threads, viewport={"width": 1280, "height": 720})
     page.rest()

@@ -190,9 +190,10 @@ test("what a notebook's kernel has around a cell is folded", () => {
 });
 
 test("what a forked process has from its parent is folded in the child only, and labels stay", () => {
+	const file = "/usr/lib/python3.12/multiprocessing/process.py";
 	const functions = [
-		{ name: "_bootstrap", qualname: "BaseProcess._bootstrap", file: "/usr/lib/python3.12/multiprocessing/process.py" },
-		{ name: "run", qualname: "BaseProcess.run", file: "/usr/lib/python3.12/multiprocessing/process.py" },
+		{ name: "_bootstrap", qualname: "BaseProcess._bootstrap", file },
+		{ name: "run", qualname: "BaseProcess.run", file },
 		{ name: "[task=a]", origin: Origin.marker },
 	];
 	const samples = {
@@ -204,8 +205,8 @@ test("what a forked process has from its parent is folded in the child only, and
 	};
 	const p = profileOf(samples, { functions });
 	assert.deepEqual(written(p, treeBy(p, { startup: true })), [
-		"main 4 0", ".Pool 2 1", "..BaseProcess._bootstrap 1 1", ".map 2 2", "[task=a] 4 0", ".worker 4 4", "worker 3 0",
-		".job 3 3",
+		"main 4 0", ".Pool 2 1", "..BaseProcess._bootstrap 1 1", ".map 2 2", "[task=a] 4 0", ".worker 4 4",
+		"worker 3 0", ".job 3 3",
 	]);
 });
 

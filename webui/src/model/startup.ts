@@ -13,8 +13,8 @@ const threadRuns = new Set(["Thread.run", "run"]);
 const processStarters = new Set(["_bootstrap", "BaseProcess._bootstrap", "Process._bootstrap"]);
 const processRuns = new Set(["run", "BaseProcess.run", "Process.run"]);
 
-/** `gate`: with all that it stands in. `fork`: only below it, what it stands in; another process has that, too. `label`:
- * none, and stays above what a fork calls. */
+/** `gate`: with all that it stands in. `fork`: what it calls begins anew, and what it stands in, which is the parent's,
+ * stays. `label`: none, but stays above what a fork calls. */
 export const Startup = { none: 0, anywhere: 1, outermost: 2, gate: 3, fork: 4, label: 5 } as const;
 
 function isRunner(file: string): boolean {

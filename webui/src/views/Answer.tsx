@@ -2,8 +2,8 @@
 /* The answer in sentences: what is wrong with the program, which function has most self time, and the way to where most
  * time goes. */
 
-import { Fragment, type JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { Fragment, type JSX, type RefObject } from "preact";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { stateLabels } from "../canvas/states";
 import type { FunctionRows } from "../model/functions";
@@ -129,14 +129,39 @@ function Findings({ page }: { page: Page }): JSX.Element {
 	);
 }
 
+/** Whether it has more lines than are shown, as on a phone. */
+function useIsCut(text: RefObject<HTMLElement | null>, parts: readonly unknown[]): boolean {
+	const [isCut, setIsCut] = useState(false);
+	useLayoutEffect(() => {
+		const look = (): void => {
+			const { scrollHeight = 0, clientHeight = 0 } = text.current ?? {};
+			setIsCut(scrollHeight > clientHeight + 1);
+		};
+		look();
+		window.addEventListener("resize", look);
+		return () => window.removeEventListener("resize", look);
+	}, parts);
+	return isCut;
+}
+
 export function Answer({ page }: { page: Page }): JSX.Element {
 	const { filter, transforms, startup, by, unit } = page.state;
 	const settled = useSettled(page, [page.profile, filter, transforms, startup, by, unit]);
 	const sentence = useMemo(() => (settled ? <Sentence page={settled} /> : null), [settled]);
+	const text = useRef<HTMLParagraphElement>(null);
+	const [whole, setWhole] = useState(false);
+	const isCut = useIsCut(text, [sentence, page.profile, whole]);
 	return (
-		<p class="answer">
-			<Findings page={page} />
-			{sentence}
-		</p>
+		<div class="answer-box">
+			<p ref={text} class={whole ? "answer" : "answer short"}>
+				<Findings page={page} />
+				{sentence}
+			</p>
+			{isCut || whole ? (
+				<button type="button" class="link" aria-expanded={whole} onClick={() => setWhole(!whole)}>
+					{whole ? "Less" : "More …"}
+				</button>
+			) : null}
+		</div>
 	);
 }

@@ -23,7 +23,7 @@ function isRegular({ mode, period_ns }: Meta): boolean {
 
 export function StripLegend({ page, ran, said, onClear }: Props): JSX.Element {
 	return (
-		<div class="strip-legend">
+		<div class={onClear ? "strip-legend chosen" : "strip-legend"}>
 			<StateLegend page={page} />
 			{isRegular(page.profile.meta) ? (
 				<span class="strip-missed">

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The rows of the timeline: first all threads together, then each thread by process, parents before their children and
- * the main thread before the busiest. A process of one thread is one row. Many threads of one kind share a row that opens, and those beyond a bearable number share the last one. */
+ * the main thread before the busiest. A process of one thread is one row. Many threads of one kind share a row that
+ * opens, and those beyond a bearable number share the last one. */
 
 import type { HeatRow } from "../canvas/heat";
 import { stripKinds, type Profile } from "../data/profile";
