@@ -45,15 +45,25 @@ def constant(comment, name, pairs):
     return f"\n/** {comment} */\nexport const {name} = {{\n{members}}} as const;\n"
 
 
+def row_of_page(columns, values):
+    """A member a line where one line would be too long."""
+    members = [f"{column}: {value}" for column, value in zip(columns, values)]
+    line = "\t{ " + ", ".join(members) + " },\n"
+    return line if len(line) < 110 else "\t{\n" + "".join(f"\t\t{member},\n" for member in members) + "\t},\n"
+
+
 def rows(comment, name, columns, values):
-    lines = "".join(
-        "\t{ " + ", ".join(f"{column}: {value}" for column, value in zip(columns, row)) + " },\n" for row in values
-    )
+    lines = "".join(row_of_page(columns, row) for row in values)
     return f"\n/** {comment} */\nexport const {name} = [\n{lines}] as const;\n"
 
 
 def quoted(word):
     return f'"{word}"'
+
+
+def plain(text):
+    """Without Markdown."""
+    return text.replace("`", "")
 
 
 def render_page(tables):
@@ -104,6 +114,12 @@ def render_page(tables):
             "Quality",
             [(row[1], number) for number, row in enumerate(tables["QUALITY"])],
         )
+        + rows(
+            "What is told of such a stack, by number.",
+            "qualities",
+            ["name", "about"],
+            [[quoted(row[1]), quoted(plain(row[2]))] for row in tables["QUALITY"]],
+        )
         + constant("What kind of frame a function is.", "Origin", [(row[2], row[1]) for row in kinds])
         + rows(
             "How they are told.",
@@ -112,10 +128,10 @@ def render_page(tables):
             [[row[1], quoted(row[2]), quoted(row[3])] for row in kinds],
         )
         + rows(
-            "What is lost, and how it is told.",
+            "What is lost, how it is told, and what is counted.",
             "losses",
-            ["name", "text"],
-            [[quoted(row[1]), quoted(row[2])] for row in tables["LOSS"]],
+            ["name", "text", "about"],
+            [[quoted(row[1]), quoted(row[2]), quoted(plain(row[4]))] for row in tables["LOSS"]],
         )
         + constant(
             "Modes of sampling, and what is added up.",

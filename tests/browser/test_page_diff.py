@@ -41,6 +41,30 @@ def test_verdicts_and_figures_are_those_of_the_report(compared, opened, figure):
     assert "%d of %d functions changed" % (changes, len(diff["list"])) in said
 
 
+def test_what_stands_beside_it_tells_before_and_after(compared, opened):
+    page, diff = opened(compared), compared.diff()
+    beside = page.page.get_by_role("complementary", name="Details of the selected function")
+    names = [name.strip() for name in beside.locator("dt").all_inner_texts()]
+    figures = [text.split(" → ") for text in beside.locator("dd").all_inner_texts()]
+    assert len(names) == len(figures) == min(10, len(diff["list"]))
+    heaviest = sorted((max(row["self"]["before"], row["self"]["after"]) for row in diff["list"]), reverse=True)
+    for (before, after), most in zip(figures, heaviest):
+        assert onscreen.says(before, most) or onscreen.says(after, most), (figures, heaviest)
+    beside.get_by_role("button", name=names[0], exact=True).click()
+    page.rest()
+    assert "→".join(beside.get_by_role("heading", name="Before → after").all_inner_texts()) != ""
+    assert " → ".join(figures[0]) in beside.inner_text()
+
+
+def test_the_sentence_says_which_recording_it_is_about(compared, opened):
+    page = opened(compared)
+    page.rest()
+    assert page.page.locator(".answer").inner_text().startswith("After: ")
+    page.switch("Recording", "Before")
+    page.rest()
+    assert page.page.locator(".answer").inner_text().startswith("Before: ")
+
+
 def test_what_may_be_chance_is_grey(same, opened, tmp_path):
     """Of two runs of one program: no red, no blue."""
     page, diff = opened(same), same.diff()

@@ -46,7 +46,7 @@ def test_stacks_begin_with_the_cell(executed, opened):
     inside.get_by_role("tab", name="Call tree", exact=True).click()
     first = inside.get_by_role("treegrid").get_by_role("row").nth(1)
     first.filter(has_text="<module>").wait_for()
-    inside.get_by_text(re.compile(r"\d\d start-up functions folded")).wait_for()
+    inside.get_by_text(re.compile(r"\d\d functions hidden that only start the program")).wait_for()
 
 
 def test_what_a_frame_cannot_do_is_not_offered(framed, opened):

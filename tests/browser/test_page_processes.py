@@ -31,3 +31,25 @@ def test_the_stack_that_a_child_has_from_its_parent_is_folded(forked, opened):
     page.tab("Call tree")
     outermost = outermost_of(page)
     assert "work" not in outermost and "<module>" in outermost
+
+
+def test_threads_are_sorted_by_what_is_clicked(forked, opened):
+    page = opened(forked)
+    page.tab("Statistics")
+    table = page.page.get_by_role("region", name="Threads", exact=True)
+    for want in ("descending", "ascending"):
+        table.get_by_role("button", name="Samples").click()
+        page.rest()
+        assert table.get_by_role("columnheader", name="Samples").get_attribute("aria-sort") == want
+        samples = [int(text.replace(",", "")) for text in table.locator("tbody td:nth-child(2)").all_inner_texts()]
+        assert samples == sorted(samples, reverse=want == "descending") and len(samples) > 2
+
+
+def test_what_words_of_the_statistics_mean_stands_below_them(forked, opened):
+    page = opened(forked)
+    page.tab("Statistics")
+    sure = page.page.get_by_role("heading", name="How sure it is").locator("..")
+    pairs = sure.locator("dt").all_inner_texts()
+    assert "Stacks exact" in pairs
+    assert "each was proved to have existed at one instant, without stopping the thread" in sure.inner_text()
+    assert len(sure.locator(".about").all()) == len(pairs) - 1, "all but the number of samples"

@@ -141,6 +141,8 @@ test("text in a picture is only text", () => {
 
 test("colours between two, and steps of change", () => {
 	assert.equal(mix("#000000", "#ffffff", 0.5), "#808080");
+	const [same, ...changes] = paintsOfChange(true).slice(0, 11).map(({ fill }) => luminance(fill));
+	assert.ok(changes.every((one) => one > same), "in the dark what did not change is the darkest");
 	assert.equal(paintOfChange("same", 1), 0);
 	assert.deepEqual([0.01, 0.2, 0.21, 1, 3].map((strength) => paintOfChange("more", strength)), [1, 1, 2, 5, 5]);
 	assert.deepEqual([0.01, 1].map((strength) => paintOfChange("less", strength)), [6, 10]);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { decodeProfile } from "../src/data/decode";
-import type { Profile } from "../src/data/profile";
+import type { DiffRow, Profile } from "../src/data/profile";
 import { initialState, type State } from "../src/state/state";
 import { createDerived } from "../src/state/derived";
 import { Doing, type Filter, noFilter } from "../src/model/filter";
@@ -11,12 +11,14 @@ import { names } from "../src/model/names";
 import { heaviestPath } from "../src/model/tree";
 import { codeParts, indexOfByte } from "../src/views/codeText";
 import { commandOf, quoted } from "../src/views/commandText";
+import { heaviestOfBoth } from "../src/views/DetailsOfDiff";
 import { editorLink } from "../src/views/editors";
 import { evidenceOf } from "../src/views/evidence";
 import { hotPath } from "../src/views/hotPath";
 import { idiomOf } from "../src/views/idioms";
 import { carriedBranches, firstBranches, openRows, withOpen } from "../src/views/openBranches";
 import { sourceRows } from "../src/views/sourceRows";
+import { inOrder } from "../src/views/StatisticsTables";
 import { trustWords } from "../src/views/trust";
 import type { Page } from "../src/views/page";
 import { encodeProfile, type PlainProfile, thread } from "./encode";
@@ -187,4 +189,19 @@ test("a place is opened in an editor by a link that holds nothing but the path",
 	const elsewhere = ["//other/a.py", "/\\other/a.py", "/??/UNC/other/a.py"];
 	for (const path of elsewhere) assert.equal(editorLink("vscode", path, 1), null);
 	for (const none of ["", "emacs", "constructor"]) assert.equal(editorLink(none, "/a.py", 1), null);
+});
+
+test("a table is sorted by a column, down or up, and equal rows stay as they were", () => {
+	const rows = [{ id: 0, n: 2 }, { id: 1, n: 5 }, { id: 2, n: 2 }];
+	const values = { N: (row: { n: number }) => row.n };
+	const ids = (order: { column: string; down: boolean } | null) => inOrder(rows, values, order).map(({ id }) => id);
+	assert.deepEqual(ids({ column: "N", down: true }), [1, 0, 2]);
+	assert.deepEqual(ids({ column: "N", down: false }), [0, 2, 1]);
+	assert.deepEqual(ids(null), [0, 1, 2]);
+});
+
+test("the list beside a comparison has what took most self time on either side", () => {
+	const row = (name: string, before: number, after: number) => ({ name, self: { before, after } }) as DiffRow;
+	const list = [row("small", 0.01, 0.02), row("gone", 0.5, 0), row("grew", 0.1, 0.4)];
+	assert.deepEqual(heaviestOfBoth(list).map(({ name }) => name), ["gone", "grew", "small"]);
 });

@@ -97,14 +97,36 @@ const MORE = ["#fbd9cc", "#f5b5a0", "#ee9077", "#e56b50", "#d9472f"];
 const LESS = ["#d3e4f3", "#acccec", "#84b3e3", "#5c9ad9", "#3a80cc"];
 const SAME = "#d4d4d4";
 const PALE = "#efefef";
+/* On a dark ground what did not change is dark, and the stronger a change the lighter it is. */
+const DARK_MORE = "#f08468";
+const DARK_LESS = "#6fb0f2";
+const DARK_SAME = "#3d444d";
+const DARK_PALE = "#2a3038";
 
 const STEPS = MORE.length;
 /** Of frames that are only there to hold others. */
 export const PALE_PAINT = 2 * STEPS + 1;
 
+/** As WCAG has it, of a colour as #rrggbb. */
+function luminance(colour: string): number {
+	const linear = (at: number): number => {
+		const c = parseInt(colour.slice(at, at + 2), 16) / 255;
+		return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+	};
+	return 0.2126 * linear(1) + 0.7152 * linear(3) + 0.0722 * linear(5);
+}
+
+/** Black or white, whichever is read better: the contrast is 4.5 at least. */
+function inkOn(fill: string): string {
+	return luminance(fill) > 0.179 ? "#000000" : "#ffffff";
+}
+
 /** 0: no change; then more, weak to strong; then as many for less; then PALE_PAINT. */
 export function paintsOfChange(dark: boolean): Paint[] {
-	return [SAME, ...MORE, ...LESS, PALE].map((fill) => paintOf(fill, dark));
+	if (!dark) return [SAME, ...MORE, ...LESS, PALE].map((fill) => paintOf(fill, dark));
+	const towards = (most: string): string[] => MORE.map((_, i) => mix(DARK_SAME, most, (i + 1) / STEPS));
+	const fills = [DARK_SAME, ...towards(DARK_MORE), ...towards(DARK_LESS), DARK_PALE];
+	return fills.map((fill) => ({ ...paintOf(fill, dark), ink: inkOn(fill) }));
 }
 
 export function paintOfChange(direction: "same" | "more" | "less", strength: number): number {

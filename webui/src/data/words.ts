@@ -116,6 +116,14 @@ export const Quality = {
 	partial: 3,
 } as const;
 
+/** What is told of such a stack, by number. */
+export const qualities = [
+	{ name: "exact", about: "was proved to have existed at one instant, without stopping the thread" },
+	{ name: "stopped", about: "was read while the thread was stopped" },
+	{ name: "doubtful", about: "was read twice alike but not proved" },
+	{ name: "partial", about: "is the proved outer part only; its last frame is the marker <moving>" },
+] as const;
+
 /** What kind of frame a function is. */
 export const Origin = {
 	python: 0,
@@ -134,17 +142,29 @@ export const origins = [
 	{ origin: 4, word: "marker", text: "Markers such as <GC>" },
 ] as const;
 
-/** What is lost, and how it is told. */
+/** What is lost, how it is told, and what is counted. */
 export const losses = [
-	{ name: "missed", text: "missed" },
-	{ name: "unreadable", text: "unreadable" },
-	{ name: "queue", text: "dropped" },
-	{ name: "damaged", text: "damaged" },
-	{ name: "unseen", text: "unseen processes" },
-	{ name: "beyond", text: "not followed" },
-	{ name: "folded", text: "folded" },
-	{ name: "task", text: "without awaiters" },
-	{ name: "native", text: "without native frames" },
+	{ name: "missed", text: "missed", about: "ticks at which the sampler was too late" },
+	{ name: "unreadable", text: "unreadable", about: "threads whose stack could not be read at a tick" },
+	{ name: "queue", text: "dropped", about: "samples dropped because the writing side was too slow" },
+	{ name: "damaged", text: "damaged", about: "samples in a damaged part of the recording" },
+	{ name: "unseen", text: "unseen processes", about: "processes that ended before a sample could be taken" },
+	{ name: "beyond", text: "not followed", about: "processes and threads that were too many to be followed" },
+	{
+		name: "folded",
+		text: "folded",
+		about: "samples of which only the outer part is shown: there were too many different stacks",
+	},
+	{
+		name: "task",
+		text: "without awaiters",
+		about: "samples of a task that are shown on its thread's stack: who awaits it was not proved",
+	},
+	{
+		name: "native",
+		text: "without native frames",
+		about: "samples without native frames: the thread could not be stopped, or its frames not joined",
+	},
 ] as const;
 
 /** Modes of sampling, and what is added up. */

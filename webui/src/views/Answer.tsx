@@ -129,6 +129,12 @@ function Findings({ page }: { page: Page }): JSX.Element {
 	);
 }
 
+/** Which of two recordings it is about. */
+function sideOf({ report, profile }: Page): string {
+	if (report.profiles.length < 2) return "";
+	return report.profiles.indexOf(profile) === 0 ? "Before: " : "After: ";
+}
+
 /** Whether it has more lines than are shown, as on a phone. */
 function useIsCut(text: RefObject<HTMLElement | null>, parts: readonly unknown[]): boolean {
 	const [isCut, setIsCut] = useState(false);
@@ -154,6 +160,7 @@ export function Answer({ page }: { page: Page }): JSX.Element {
 	return (
 		<div class="answer-box">
 			<p ref={text} class={whole ? "answer" : "answer short"}>
+				{sideOf(page)}
 				<Findings page={page} />
 				{sentence}
 			</p>

@@ -7,6 +7,7 @@ import { useMemo } from "preact/hooks";
 import { percent, sharePm } from "../model/numbers";
 import { childrenOf, nodeAt, pathOf, type Tree } from "../model/tree";
 import { actions, copy, openSource } from "./actions";
+import { BeginningOfDiff, ChangeOfFunction } from "./DetailsOfDiff";
 import { EditorLink } from "./EditorLink";
 import { FunctionLink } from "./FunctionLink";
 import { heaviestRows } from "./functionOrder";
@@ -192,6 +193,7 @@ function OfFunction({ page, fn }: { page: Page; fn: number }): JSX.Element {
 				<Swatch page={page} fn={fn} /> {categoryOf(page, fn)}
 			</p>
 			<Meaning page={page} fn={fn} />
+			<ChangeOfFunction page={page} fn={fn} />
 			<div class={settled?.fn === fn ? "" : "stale"} aria-busy={settled?.fn !== fn}>
 				{rest}
 			</div>
@@ -216,11 +218,17 @@ function Beginning({ page }: { page: Page }): JSX.Element {
 	);
 }
 
+function First({ page }: { page: Page }): JSX.Element {
+	const { diff } = page.report;
+	if (diff && page.state.view === "diff") return <BeginningOfDiff page={page} report={diff.functions} />;
+	return <Beginning page={page} />;
+}
+
 export function Details({ page }: { page: Page }): JSX.Element {
 	const { selected } = page.state;
 	return (
 		<aside class="details" aria-label="Details of the selected function" tabIndex={0}>
-			{selected === null ? <Beginning page={page} /> : <OfFunction page={page} fn={selected} />}
+			{selected === null ? <First page={page} /> : <OfFunction page={page} fn={selected} />}
 		</aside>
 	);
 }

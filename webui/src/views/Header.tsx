@@ -54,7 +54,7 @@ function facts(page: Page): (string | null)[] {
 		`${samplesWord(page.shown.samples)}${asked}`,
 		meta.imported ? null : modes[meta.mode],
 		pythons(meta),
-		meta.host === "" ? null : brief(meta.host, 60),
+		meta.host === "" ? null : `host ${brief(meta.host, 60)}`,
 		when(meta.start),
 	];
 }

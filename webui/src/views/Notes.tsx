@@ -6,8 +6,8 @@ import type { JSX } from "preact";
 import { count } from "../model/numbers";
 import type { Page } from "./page";
 
-function frames(n: number): string {
-	return n === 1 ? "1 start-up function" : `${count(n)} start-up functions`;
+function startersOf(n: number): string {
+	return `${n === 1 ? "1 function" : `${count(n)} functions`} hidden that only start the program`;
 }
 
 function pausesOf(n: number): string | null {
@@ -21,7 +21,7 @@ function notes(page: Page): string[] {
 	const folded = state.startup ? shown.folded() : 0;
 	const idle = shown.idleThreads;
 	const found = [
-		folded > 0 ? `${frames(folded)} folded` : null,
+		folded > 0 ? startersOf(folded) : null,
 		idle > 0 ? `${count(idle)} idle ${idle === 1 ? "thread" : "threads"} left out` : null,
 		meta.filter === null ? null : `made with a filter: ${meta.filter}`,
 		meta.untimed ? "the recording has no instants: no timeline" : null,

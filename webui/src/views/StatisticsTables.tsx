@@ -2,6 +2,7 @@
 /* Threads and processes one by one. */
 
 import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
 
 import { count, percent, time } from "../model/numbers";
 import type { StateName, Statistics, ThreadFigures } from "../model/statistics";
@@ -25,6 +26,39 @@ const columns: readonly (readonly [StateName, string])[] = [
 	["inGc", "GC"],
 	["exception", "Exception"],
 ];
+
+/** What a table is sorted by: a column, the largest first or last; null: as it was made. */
+type Order = { readonly column: string; readonly down: boolean } | null;
+
+interface HeadProps {
+	column: string;
+	order: Order;
+	onOrder: (order: Order) => void;
+}
+
+/** Numbers are wanted from the largest down, and by a second click from the smallest up. */
+function SortedHead({ column, order, onOrder }: HeadProps): JSX.Element {
+	const down = order?.column === column ? order.down : null;
+	const sort = down === null ? "none" : down ? "descending" : "ascending";
+	return (
+		<th scope="col" aria-sort={sort}>
+			<button type="button" class="sorter" onClick={() => onOrder({ column, down: down !== true })}>
+				{column}
+				<span aria-hidden="true">{down === null ? "" : down ? " ↓" : " ↑"}</span>
+			</button>
+		</th>
+	);
+}
+
+export type Values<T> = Readonly<Record<string, (row: T) => number>>;
+
+/** Rows of equal value stay as they were. */
+export function inOrder<T>(rows: readonly T[], values: Values<T>, order: Order): readonly T[] {
+	const value = order && values[order.column];
+	if (!value) return rows;
+	const sign = order.down ? -1 : 1;
+	return [...rows].sort((a, b) => sign * (value(a) - value(b)));
+}
 
 function More({ all }: { all: number }): JSX.Element | null {
 	return all > MOST ? <p class="muted">{count(all - MOST)} more are not listed.</p> : null;
@@ -61,8 +95,21 @@ function ThreadRow({ page, figures, knowsCpuTime }: RowProps): JSX.Element {
 	);
 }
 
+/** By column. */
+function valuesOfThreads({ profile }: Page): Values<ThreadFigures> {
+	const states = columns.map(([state, title]) => [title, (row: ThreadFigures) => row.states[state]] as const);
+	return {
+		Samples: (row) => row.samples,
+		...Object.fromEntries(states),
+		"CPU time": ({ thread }) => profile.meta.threads[thread].cpu_ns ?? 0,
+	};
+}
+
 export function ThreadTable({ page, statistics }: Props): JSX.Element {
 	const { threads, knowsCpuTime } = statistics;
+	const [order, setOrder] = useState<Order>(null);
+	const values = useMemo(() => valuesOfThreads(page), [page.profile]);
+	const sorted = useMemo(() => inOrder(threads, values, order), [threads, values, order]);
 	return (
 		<section>
 			<h2>Threads, of the time of each</h2>
@@ -71,17 +118,13 @@ export function ThreadTable({ page, statistics }: Props): JSX.Element {
 					<thead>
 						<tr>
 							<th scope="col">Thread</th>
-							<th scope="col">Samples</th>
-							{columns.map(([state, title]) => (
-								<th scope="col" key={state}>
-									{title}
-								</th>
+							{Object.keys(values).map((column) => (
+								<SortedHead key={column} column={column} order={order} onOrder={setOrder} />
 							))}
-							<th scope="col">CPU time</th>
 						</tr>
 					</thead>
 					<tbody>
-						{threads.slice(0, MOST).map((figures) => (
+						{sorted.slice(0, MOST).map((figures) => (
 							<ThreadRow
 								key={figures.thread}
 								page={page}

@@ -3,8 +3,8 @@
 
 import type { JSX } from "preact";
 
-import { Quality, State } from "../data/profile";
-import { doings, losses, states } from "../data/words";
+import { State } from "../data/profile";
+import { doings, losses, qualities, states } from "../data/words";
 import { count, percent, rate, sharePm, time } from "../model/numbers";
 import type { WaitFigure } from "../model/reasons";
 import type { StateName, Statistics } from "../model/statistics";
@@ -20,6 +20,8 @@ interface Row {
 	readonly value: string;
 	/** Drawn as a bar below. */
 	readonly share?: number;
+	/** What the name means, where it does not say so itself. */
+	readonly about?: string;
 }
 
 function Card({ title, rows }: { title: string; rows: readonly (Row | null)[] }): JSX.Element {
@@ -38,6 +40,7 @@ function Card({ title, rows }: { title: string; rows: readonly (Row | null)[] })
 									<span style={{ width: `${Math.min(100, row.share * 100).toFixed(2)}%` }} />
 								</dd>
 							)}
+							{row.about === undefined ? null : <dd class="about muted">{row.about}</dd>}
 						</>
 					))}
 			</dl>
@@ -87,17 +90,17 @@ function recordingRows(page: Page, { rateTaken, recording }: Statistics): (Row |
 	];
 }
 
-const qualities = Object.keys(Quality);
-
 function truthRows({ samples, byQuality, recording }: Statistics): (Row | null)[] {
 	return [
 		{ name: "Samples that pass the filters", value: count(samples) },
-		...byQuality.map((n, quality) =>
-			n > 0 ? { name: `Stacks ${qualities[quality]}`, value: percent(n / Math.max(1, samples)) } : null,
-		),
-		...losses.map(({ name, text }) => {
+		...qualities.map(({ name, about }, quality) => {
+			const n = byQuality[quality];
+			const value = percent(n / Math.max(1, samples));
+			return n > 0 ? { name: `Stacks ${name}`, value, about: `each ${about}` } : null;
+		}),
+		...losses.map(({ name, text, about }) => {
 			const n = recording.losses[name];
-			return n > 0 ? { name: capital(text), value: count(n) } : null;
+			return n > 0 ? { name: capital(text), value: count(n), about } : null;
 		}),
 	];
 }
@@ -105,11 +108,13 @@ function truthRows({ samples, byQuality, recording }: Statistics): (Row | null)[
 function costRows(limit: number | null, { stoppedShare, profilerShare, recording }: Statistics): (Row | null)[] {
 	const { stops, stopsRefused } = recording;
 	return [
-		{ name: "Program held up", value: percent(stoppedShare) },
-		{ name: "Stops", value: count(stops) },
+		{ name: "Program held up", value: percent(stoppedShare), about: "of its time, by these stops" },
+		{ name: "Stops", value: count(stops), about: "of a thread, for some microseconds, to read its stack" },
 		stopsRefused > 0 ? { name: "Stops refused", value: count(stopsRefused) } : null,
 		{ name: "Profiler, of one core", value: percent(profilerShare) },
-		limit === null ? null : { name: "Limit", value: percent(limit) },
+		limit === null
+			? null
+			: { name: "Limit of that", value: percent(limit), about: "beyond it, samples are taken less often" },
 	];
 }
 

@@ -24,3 +24,10 @@ export function functionOfRow(profile: Profile, row: DiffRow): number | null {
 	}
 	return table.get(`${row.qualname}\0${row.file}`) ?? null;
 }
+
+/** The row of a comparison that is this function of the profile; null if none is. */
+export function rowOfFunction({ functions, strings }: Profile, fn: number, list: readonly DiffRow[]): DiffRow | null {
+	if (fn >= functions.count) return null;
+	const [name, file] = [strings[functions.qualname[fn]], strings[functions.file[fn]]];
+	return list.find((row) => row.qualname === name && row.file === file) ?? null;
+}
