@@ -17,6 +17,7 @@ import { evidenceOf } from "../src/views/evidence";
 import { hotPath } from "../src/views/hotPath";
 import { idiomOf } from "../src/views/idioms";
 import { carriedBranches, firstBranches, openRows, withOpen } from "../src/views/openBranches";
+import { nextOf } from "../src/views/searchSteps";
 import { sourceRows } from "../src/views/sourceRows";
 import { inOrder } from "../src/views/StatisticsTables";
 import { trustWords } from "../src/views/trust";
@@ -204,4 +205,10 @@ test("the list beside a comparison has what took most self time on either side",
 	const row = (name: string, before: number, after: number) => ({ name, self: { before, after } }) as DiffRow;
 	const list = [row("small", 0.01, 0.02), row("gone", 0.5, 0), row("grew", 0.1, 0.4)];
 	assert.deepEqual(heaviestOfBoth(list).map(({ name }) => name), ["gone", "grew", "small"]);
+});
+
+test("the next of what was found comes round again", () => {
+	assert.deepEqual([null, 7, 9, 1].map((now) => nextOf([7, 9], now, 1)), [7, 9, 7, 7]);
+	assert.deepEqual([null, 7, 9].map((now) => nextOf([7, 9], now, -1)), [9, 9, 7]);
+	assert.equal(nextOf([], 3, 1), -1);
 });

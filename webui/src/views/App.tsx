@@ -116,6 +116,7 @@ export function App({ report, store, shownOf }: Props): JSX.Element {
 		[report, profile, state, shown, dark, say],
 	);
 	useKeys(page, store, () => setHelp(true));
+	useEffect(keepFocus, [state.view]);
 	const wide = state.view === "statistics";
 	return (
 		<div class="app">
@@ -164,6 +165,11 @@ export function App({ report, store, shownOf }: Props): JSX.Element {
 			</div>
 		</div>
 	);
+}
+
+/** What had the focus may be gone with the view before. */
+function keepFocus(): void {
+	if (document.activeElement === document.body) document.getElementById("view")?.focus({ preventScroll: true });
 }
 
 /** Not by its address: that holds what is chosen. */

@@ -17,6 +17,7 @@ import {
 	withSubtreeOpen,
 	type Branches,
 } from "./openBranches";
+import { Nothing } from "./Nothing";
 import type { Page } from "./page";
 import { openMenuAt, stepOfKey } from "./rowKeys";
 import { Swatch } from "./Swatch";
@@ -182,7 +183,7 @@ export function CallTreeView({ page }: { page: Page }): JSX.Element {
 		event.preventDefault();
 	};
 
-	if (rows.length === 0) return <p class="empty">No samples pass the filters.</p>;
+	if (rows.length === 0) return <Nothing page={page} text="No samples pass the filters." />;
 	return (
 		<VirtualRows
 			class="tree"

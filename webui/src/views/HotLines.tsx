@@ -13,7 +13,7 @@ import { sourceRows } from "./sourceRows";
 const MOST = 5;
 
 /** Sampled lines of the function, heaviest first: what other functions on the same lines took is not theirs. */
-function linesOf(fn: number, rows: FunctionRows): number[] {
+export function linesOf(fn: number, rows: FunctionRows): number[] {
 	const found: number[] = [];
 	for (let row = 0; row < rows.count; row++) if (rows.fn[row] === fn && rows.line[row] > 0) found.push(row);
 	return found.sort((a, b) => rows.self[b] - rows.self[a] || rows.total[b] - rows.total[a]).slice(0, MOST);

@@ -3,19 +3,25 @@
 
 import type { JSX } from "preact";
 
-import { percent } from "../model/numbers";
+import { count, percent } from "../model/numbers";
 import type { Page } from "./page";
+import { foundLines, toNextMatch } from "./searchSteps";
+import { fileOf } from "./SourceView";
 
 function found(page: Page): string {
 	if (page.state.search === "") return "";
 	const { share, error } = page.shown.search();
-	return error === null ? `${percent(share)} found` : "not a pattern";
+	if (error !== null) return "not a pattern";
+	const file = page.state.view === "source" ? fileOf(page) : null;
+	const lines = file === null ? 0 : foundLines(page, file).length;
+	return lines > 0 ? `${count(lines)} lines, ${percent(share)} found` : `${percent(share)} found`;
 }
 
 export function SearchBox({ page }: { page: Page }): JSX.Element {
 	const { search, regex } = page.state;
 	const error = search === "" ? null : page.shown.search().error;
 	const onKeyDown = (event: KeyboardEvent): void => {
+		if (event.key === "Enter") toNextMatch(page, event.shiftKey ? -1 : 1);
 		if (event.key !== "Escape") return;
 		event.stopPropagation();
 		if (search === "") (event.currentTarget as HTMLElement).blur();
@@ -30,7 +36,7 @@ export function SearchBox({ page }: { page: Page }): JSX.Element {
 				placeholder={regex ? "Search: regular expression" : "Search functions, files"}
 				aria-label="Search functions and files"
 				aria-invalid={error !== null}
-				title={error ?? "Search (/)"}
+				title={error ?? "Search (/). Enter: the next one found, Shift+Enter: the one before"}
 				autocomplete="off"
 				spellcheck={false}
 				onInput={(event) => page.change({ search: event.currentTarget.value })}

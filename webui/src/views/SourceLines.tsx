@@ -9,6 +9,7 @@ import type { FileLines } from "../model/lines";
 import { codeParts } from "./codeText";
 import type { Page } from "./page";
 import { stepOfKey } from "./rowKeys";
+import { foundLines } from "./searchSteps";
 import { linesOfSelected, sourceRows, type SourceRow } from "./sourceRows";
 import { VirtualRows } from "./VirtualRows";
 
@@ -40,6 +41,8 @@ interface RowProps {
 	active: boolean;
 	/** The selected function was sampled there. */
 	alike: boolean;
+	/** It holds what is searched for. */
+	found: boolean;
 	onSelect: () => void;
 }
 
@@ -56,19 +59,21 @@ function Gap({ index }: { index: number }): JSX.Element {
 	);
 }
 
-function Row({ page, lines, row, index, hottest, active, alike, onSelect }: RowProps): JSX.Element {
+function Row({ page, lines, row, index, hottest, active, alike, found, onSelect }: RowProps): JSX.Element {
 	if (row.line === 0) return <Gap index={index} />;
 	const { whole } = page.shown;
 	const self = row.sampled < 0 ? 0 : lines.self[row.sampled];
 	const total = row.sampled < 0 ? 0 : lines.total[row.sampled];
 	const heat = self > 0 ? (MOST_HEAT * (0.12 + 0.88 * (self / hottest))).toFixed(3) : "0";
+	const kinds = { row: true, selected: active, hot: self > 0, alike, found };
+	const classes = Object.entries(kinds).flatMap(([name, is]) => (is ? [name] : []));
 	return (
 		<div
 			id={`line-${row.line}`}
 			role="row"
 			aria-rowindex={index + 2}
 			aria-selected={active}
-			class={`row${active ? " selected" : ""}${self > 0 ? " hot" : ""}${alike ? " alike" : ""}`}
+			class={classes.join(" ")}
 			style={{ "--much": heat }}
 			onClick={onSelect}
 		>
@@ -120,6 +125,9 @@ export function SourceLines({ page, file, lines }: { page: Page; file: number; l
 	const rows = useMemo(() => sourceRows(source, lines.lines), [source, lines]);
 	const hottest = useMemo(() => lines.self.reduce((most, self) => Math.max(most, self), 0), [lines]);
 	const own = useMemo(() => linesOfSelected(page, file), [page.profile, page.state.selected, file]);
+	const found = useMemo(
+		() => new Set(foundLines(page, file)), [page.profile, page.state.search, page.state.regex, file],
+	);
 	const active = rows.findIndex((row) => row.line !== 0 && row.line === page.state.line);
 	const select = (index: number): void => {
 		const line = rows[index]?.line;
@@ -158,6 +166,7 @@ export function SourceLines({ page, file, lines }: { page: Page; file: number; l
 							index={first + i}
 							hottest={hottest}
 							active={first + i === active}
+							found={found.has(row.line)}
 							alike={own?.has(row.line) ?? false}
 							onSelect={() => select(first + i)}
 						/>

@@ -12,13 +12,24 @@ import { SourceLines } from "./SourceLines";
 import { linesOfSelected } from "./sourceRows";
 import { brief } from "./text";
 
-/** The file asked for, else that of the selected function, else the hottest. */
-function fileOf(page: Page): number | null {
+/** The hottest file of the program's own code; if it has none the hottest. */
+function firstFile({ profile: { meta, functions }, shown }: Page): number | null {
+	const files = shown.sourceFiles();
+	const own = meta.categories.findIndex(({ name }) => name === "Application");
+	const ofOwn = new Set<number>();
+	for (let fn = 0; fn < functions.count; fn++) {
+		if (functions.category[fn] === own) ofOwn.add(functions.file[fn]);
+	}
+	return (files.find(({ file }) => ofOwn.has(file)) ?? files[0])?.file ?? null;
+}
+
+/** The file asked for, else that of the selected function, else the first. */
+export function fileOf(page: Page): number | null {
 	const { file, selected } = page.state;
 	const { functions } = page.profile;
 	if (file !== null) return file;
 	const own = selected !== null && selected < functions.count ? functions.file[selected] : 0;
-	return own === 0 ? (page.shown.sourceFiles()[0]?.file ?? null) : own;
+	return own === 0 ? firstFile(page) : own;
 }
 
 /** The line asked for, else the hottest of the selected function or of all. */

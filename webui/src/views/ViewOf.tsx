@@ -10,6 +10,7 @@ import { DiffView } from "./DiffView";
 import { FlameView } from "./FlameView";
 import { FunctionsView } from "./FunctionsView";
 import { HereView } from "./HereView";
+import { Nothing } from "./Nothing";
 import type { Page } from "./page";
 import { SandwichView } from "./SandwichView";
 import { SourceView } from "./SourceView";
@@ -19,7 +20,7 @@ import { StatisticsView } from "./StatisticsView";
 function Sandwich({ page }: { page: Page }): JSX.Element {
 	if (page.state.selected !== null) return <SandwichView page={page} />;
 	const fn = hottestFunction(page);
-	if (fn < 0) return <p class="empty">No samples pass the filters.</p>;
+	if (fn < 0) return <Nothing page={page} text="No samples pass the filters." />;
 	return <SandwichView page={{ ...page, state: { ...page.state, selected: fn } }} />;
 }
 
@@ -29,7 +30,7 @@ export function ViewOf({ page }: { page: Page }): JSX.Element {
 			return page.shown.whole > 0 ? (
 				<FlameView page={page} />
 			) : (
-				<p class="empty">No samples pass the filters.</p>
+				<Nothing page={page} text="No samples pass the filters." />
 			);
 		case "chart":
 			return <ChartView page={page} />;

@@ -20,6 +20,9 @@ const hasModule = (page: Page, fn: number): boolean =>
 	isFunction(page, fn) && page.profile.functions.module[fn] !== 0;
 const hasFile = (page: Page, fn: number): boolean => isFunction(page, fn) && page.profile.functions.file[fn] !== 0;
 
+/** What was collapsed or hidden before is in no stack any more. */
+const isShown = ({ shown }: Page, fn: number): boolean => shown.functionFigures(fn).total.value > 0;
+
 function transformed(page: Page, transform: Transform): void {
 	page.change((state: State) => ({ ...state, transforms: [...state.transforms, transform], zoom: null }));
 }
@@ -66,7 +69,7 @@ export const actions: readonly Action[] = [
 		name: "Focus on the function",
 		key: "f",
 		apart: true,
-		possible: always,
+		possible: isShown,
 		act: (page, fn) => transformed(page, { type: "focus-function", fn }),
 	},
 	{

@@ -8,6 +8,7 @@ import type { Profile } from "../data/profile";
 import { cut, display, type Names } from "../model/names";
 import { count, percent, sharePm } from "../model/numbers";
 import type { Tree } from "../model/tree";
+import { linesOf } from "./HotLines";
 import type { Page } from "./page";
 import type { TipText } from "./Tip";
 import { valueText } from "./units";
@@ -67,8 +68,18 @@ function tipOfStrip(page: Page, flame: FlameTree, hit: Hit): TipText {
 	};
 }
 
+/** The line of a box, with its text; of a whole function its hottest one. */
+function lineSaid({ profile, shown }: Page, fn: number, line: number): string | null {
+	if (fn >= profile.functions.count) return null;
+	const rows = shown.lineRows();
+	const [hottest] = line > 0 ? [] : linesOf(fn, rows);
+	const at = hottest === undefined ? line || profile.functions.line[fn] : rows.line[hottest];
+	const text = sourceLine(profile, profile.functions.file[fn], at);
+	return text === null ? null : `${at}: ${text}`;
+}
+
 function tipOfNode(page: Page, tree: Tree, node: number, ownTime: boolean): TipText {
-	const { profile, shown, names } = page;
+	const { shown, names } = page;
 	const fn = tree.fn[node];
 	const line = tree.line[node];
 	const { self, total } = shown.figures(tree, node);
@@ -90,9 +101,7 @@ function tipOfNode(page: Page, tree: Tree, node: number, ownTime: boolean): TipT
 		title: said(names.full(fn)),
 		place: said(names.place(fn, line)),
 		figures,
-		source: fn < profile.functions.count
-			? sourceLine(profile, profile.functions.file[fn], line || profile.functions.line[fn])
-			: null,
+		source: lineSaid(page, fn, line),
 		note: tree.cut?.[node] ? "What lies behind it is not shown." : null,
 	};
 }

@@ -41,8 +41,9 @@ function onViewKey(key: string, page: Page): boolean {
 function onFunctionKey(key: string, page: Page): boolean {
 	const { selected } = page.state;
 	const action = actions.find((one) => one.key === key);
-	if (!action || selected === null || !action.possible(page, selected)) return false;
-	action.act(page, selected);
+	if (!action || selected === null) return false;
+	if (action.possible(page, selected)) action.act(page, selected);
+	else page.say("That cannot be done with the selected function, as the tree is now.");
 	return true;
 }
 
