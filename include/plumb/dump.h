@@ -28,6 +28,9 @@ struct plumb_dump_options {
 	/* Of processes: only the threads of these numbers, and those that they wait for, and no tasks; NULL: all. */
 	const uint64_t *threads;
 	size_t thread_count;
+	/* The same by name, by the number that the kernel has or by that of threading; each must be there. */
+	const char *const *thread_words;
+	size_t thread_word_count;
 };
 
 #define PLUMB_DUMP_OPTIONS_INIT                                                                                        \
@@ -57,7 +60,8 @@ PLUMB_API void plumb_dump_destroy(struct plumb_dump *d);
 /**
  * Look at process @p pid and add it. The process may be hung or stopped; a thread that waits is not disturbed, one that
  * runs may be stopped for microseconds (see the option `stop`). Returns within the limit. Errors are also noted in the
- * dump: those of plumb_session_attach(), and PLUMB_ERR_TIMEOUT. May be called for many processes; one thread at a time.
+ * dump: those of plumb_session_attach(), PLUMB_ERR_TIMEOUT, and PLUMB_ERR_NO_THREAD if a word of `thread_words` is
+ * none. May be called for many processes; one thread at a time.
  */
 PLUMB_API struct plumb_error *plumb_dump_add(struct plumb_dump *d, int pid) PLUMB_MUST_CHECK;
 

@@ -23,6 +23,8 @@ static const char *const examples[] = {
 	"with the arguments and variables of each function",
 	"plumb dump --native 4242",
 	"with the functions of C between those of Python: where a thread hangs in a library",
+	"plumb dump 4242 --threads worker-1,4250",
+	"two of its threads, and those that they wait for",
 	"plumb dump $(pgrep -f app.py)",
 	"all processes of a program",
 	"plumb dump 4242 --json | jq -r '.processes[].threads[] | \"\\(.name) \\(.doing)\"'",
@@ -130,6 +132,8 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 		       "'--native' is for running processes");
 		return complain_failure(&why);
 	}
+	c->dump.thread_words = (const char *const *)c->threads.words;
+	c->dump.thread_word_count = c->threads.count;
 	if (!choose(cmd, argc, argv, &chosen)) {
 		refuse(&why, "", "out of memory");
 		return complain_failure(&why);

@@ -82,6 +82,10 @@ const struct opt options_dump[] = {
 	 set_root},
 	{"trust-core", 0, NULL, "with --core: it is not forged; read all files that it names, with your rights",
 	 READING, set_trust_core},
+	{"threads", 0, "LIST",
+	 "only these threads and those that they wait for, by name, id or threading.get_ident(), separated by commas; "
+	 "may be repeated",
+	 READING, option_set_threads},
 	{"locals", 'l', NULL, "show arguments and local variables; values whose names are those of secrets are masked",
 	 OUTPUT, set_locals},
 	{"native", 'n', NULL, "also show the functions of C, C++ and Rust, between those of Python", OUTPUT,

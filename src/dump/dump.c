@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "dump_chosen.h"
 #include "dump_holds.h"
 #include "dump_locals.h"
 #include "dump_look.h"
@@ -31,6 +32,7 @@ struct dumper {
 	struct pl_python_process *process;
 	struct pl_dump *d;
 	struct pl_dump_process *p;
+	struct pl_dump_chosen chosen;
 	uint64_t start_ns;
 	struct pl_surroundings around;
 	struct pl_dump_sources sources;
@@ -258,23 +260,18 @@ static struct plumb_error *dump_one_without_python(struct dumper *u, pid_t tid)
 
 /* ---- the process ------------------------------------------------------------------------------------------------- */
 
-static bool is_wanted(const struct dumper *u, uint64_t tid)
-{
-	for (size_t i = 0; i < u->o->thread_count; i++)
-		if (u->o->threads[i] == tid)
-			return true;
-	return !u->o->threads;
-}
-
 static struct plumb_error *dump_without_python(struct dumper *u)
 {
 	pl_tid_vec tids = {0};
 	struct plumb_error *err = pl_python_process_tids(u->process, &tids);
 	uint32_t any;
 
-	for (size_t i = 0; i < tids.len && !err; i++)
-		if (is_wanted(u, (uint64_t)tids.data[i]) && !pl_map_get(&u->known, (uint64_t)tids.data[i], 0, &any))
+	for (size_t i = 0; i < tids.len && !err; i++) {
+		if (!pl_dump_is_chosen(&u->chosen, (uint64_t)tids.data[i]))
+			u->p->left_out++;
+		else if (!pl_map_get(&u->known, (uint64_t)tids.data[i], 0, &any))
 			err = dump_one_without_python(u, tids.data[i]);
+	}
 	pl_vec_deinit(&tids);
 	return err;
 }
@@ -295,8 +292,9 @@ static struct plumb_error *dump_threads(struct dumper *u)
 	struct plumb_error *err = pl_thread_list_refresh(u->process, pl_clock_monotonic_ns());
 
 	err = err ? err : check_room(u);
+	err = err ? err : pl_dump_choose(u->o, u->process, &u->chosen);
 	for (size_t i = 0; i < u->process->threads.samplers.len && !err; i++)
-		if (is_wanted(u, (uint64_t)u->process->threads.samplers.data[i]->tid))
+		if (pl_dump_is_chosen(&u->chosen, (uint64_t)u->process->threads.samplers.data[i]->tid))
 			err = dump_thread(u, u->process->threads.samplers.data[i]);
 	return err ? err : dump_without_python(u);
 }
@@ -307,8 +305,11 @@ static struct plumb_error *dump_holder(struct dumper *u, uint64_t tid)
 	uint32_t any;
 
 	for (size_t i = 0; tid && i < u->process->threads.samplers.len; i++)
-		if ((uint64_t)u->process->threads.samplers.data[i]->tid == tid && !pl_map_get(&u->known, tid, 0, &any))
+		if ((uint64_t)u->process->threads.samplers.data[i]->tid == tid &&
+		    !pl_map_get(&u->known, tid, 0, &any)) {
+			u->p->left_out -= u->p->left_out > 0;
 			return dump_thread(u, u->process->threads.samplers.data[i]);
+		}
 	return NULL;
 }
 
@@ -409,7 +410,7 @@ static struct plumb_error *dump_process(struct dumper *u)
 		return err;
 	pl_dump_sort_threads(u->p);
 	err = pl_dump_find_deadlocks(u->p);
-	err = err || u->o->threads ? err : dump_tasks(u);
+	err = err || u->chosen.some ? err : dump_tasks(u);
 	if (err == &pl_err_target_exited) /* what was read before is whole */
 		err = NULL;
 	return err;
@@ -468,6 +469,7 @@ static struct plumb_error *dump_and_close(struct dumper *u, struct plumb_error *
 		pl_python_process_close(u->process);
 	}
 	pl_map_deinit(&u->known);
+	pl_vec_deinit(&u->chosen.tids);
 	pl_vec_deinit(&u->waiters);
 	pl_vec_deinit(&u->shown);
 	pl_surroundings_deinit(&u->around);

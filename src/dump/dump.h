@@ -21,6 +21,8 @@ struct pl_dump_options {
 	/* Only these threads, and those that they wait for, and no tasks; NULL: all. */
 	const uint64_t *threads;
 	size_t thread_count;
+	const char *const *words; /* and those of these names or numbers, all of which must be there */
+	size_t word_count;
 	uint64_t limit_ns; /* try to prove stacks for so long; 0: as long as it takes by default */
 };
 

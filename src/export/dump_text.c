@@ -130,6 +130,8 @@ static void words_of_process(const struct pl_dump_process *p, FILE *out)
 		fprintf(out, " and %zu without Python", n.native);
 	if (n.beyond)
 		fprintf(out, " and %zu not looked at: too many", n.beyond);
+	if (p->left_out)
+		fprintf(out, ", of %zu in all", n.python + n.native + n.beyond + p->left_out);
 	if (p->core.len)
 		fprintf(out, ", from the core %.*s", (int)p->core.len, p->core.s);
 	if (p->unread)

@@ -229,6 +229,7 @@ struct pl_dump_process {
 	struct pl_dump_text barred;  /* a source file that was not read for want of rights, of a core; "": none */
 	uint32_t sources_left_out;   /* source files that were not read: too many, too long or too slow */
 	uint32_t unread;	     /* threads that came or went meanwhile */
+	uint32_t left_out;	     /* threads that were not asked for, and that none of them waits for */
 	pl_dump_thread_vec threads;
 	PL_VEC(struct pl_dump_awaited) awaited;
 	pl_dump_deadlock_vec deadlocks; /* of threads */

@@ -32,7 +32,8 @@ struct thread_words {
 
 struct plumb_dump {
 	struct plumb_dump_options options;
-	uint64_t *chosen; /* copy of options.threads */
+	uint64_t *chosen; /* copies of options.threads and of options.thread_words */
+	char **words;
 	struct pl_dump *all;
 	PL_VEC(struct thread_words) threads; /* once they were asked for */
 };
@@ -46,6 +47,7 @@ struct task {
 	char *core; /* path of a core file instead; NULL: none */
 	char *root; /* its files are below this; NULL: where they were */
 	uint64_t *threads;
+	char **words;
 	struct pl_dump_options options;
 	struct pl_dump *dump;
 	struct plumb_error *err;
@@ -64,6 +66,25 @@ static struct plumb_error *copy_threads(const struct plumb_dump_options *o, uint
 	return NULL;
 }
 
+/* The same of the words; NULL follows the last. */
+static struct plumb_error *copy_words(const struct plumb_dump_options *o, char ***ret)
+{
+	if (!o->thread_word_count)
+		return NULL;
+	*ret = calloc(o->thread_word_count + 1, sizeof **ret);
+	for (size_t i = 0; *ret && i < o->thread_word_count; i++)
+		if (!((*ret)[i] = strdup(o->thread_words[i])))
+			return &pl_err_no_memory;
+	return *ret ? NULL : &pl_err_no_memory;
+}
+
+static void free_words(char **words)
+{
+	for (size_t i = 0; words && words[i]; i++)
+		free(words[i]);
+	free(words);
+}
+
 struct plumb_error *plumb_dump_create(const struct plumb_dump_options *o, struct plumb_dump **ret)
 {
 	struct plumb_dump *d = calloc(1, sizeof *d);
@@ -74,11 +95,13 @@ struct plumb_error *plumb_dump_create(const struct plumb_dump_options *o, struct
 	err = pl_given_dump(o, &d->options);
 	err = err ? err : pl_dump_create(&d->all);
 	err = err ? err : copy_threads(&d->options, &d->chosen);
+	err = err ? err : copy_words(&d->options, &d->words);
 	if (err) {
 		plumb_dump_destroy(d);
 		return err;
 	}
 	d->options.threads = d->chosen;
+	d->options.thread_words = (const char *const *)d->words;
 	d->all->taken_real_ns = pl_clock_real_ns();
 	*ret = d;
 	return NULL;
@@ -90,6 +113,7 @@ void plumb_dump_destroy(struct plumb_dump *d)
 		return;
 	pl_vec_deinit(&d->threads);
 	pl_dump_destroy(d->all);
+	free_words(d->words);
 	free(d->chosen);
 	free(d);
 }
@@ -100,6 +124,7 @@ static void task_free(struct task *t)
 	plumb_error_destroy(t->err);
 	free(t->core);
 	free(t->root);
+	free_words(t->words);
 	free(t->threads);
 	pthread_cond_destroy(&t->done_cond);
 	pthread_mutex_destroy(&t->lock);
@@ -138,9 +163,13 @@ static struct plumb_error *task_create(const struct plumb_dump_options *o, int p
 		err = &pl_err_no_memory;
 	if (!err)
 		err = copy_threads(o, &t->threads);
+	if (!err)
+		err = copy_words(o, &t->words);
 	t->options.root = t->root;
 	t->options.threads = t->threads;
 	t->options.thread_count = o->thread_count;
+	t->options.words = (const char *const *)t->words;
+	t->options.word_count = o->thread_word_count;
 	if (err)
 		task_free(t);
 	else

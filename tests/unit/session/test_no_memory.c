@@ -250,6 +250,7 @@ static bool launch(struct scene *s)
 static bool look_at_thread(struct scene *s)
 {
 	const uint64_t tid = (uint64_t)s->pid;
+	const char *const main_thread = "MainThread";
 	struct plumb_dump_options o = PLUMB_DUMP_OPTIONS_INIT;
 	struct plumb_dump_thread t = {.size = sizeof t};
 	struct plumb_dump *d;
@@ -259,6 +260,8 @@ static bool look_at_thread(struct scene *s)
 	o.no_source = true;
 	o.threads = &tid;
 	o.thread_count = 1;
+	o.thread_words = &main_thread;
+	o.thread_word_count = 1;
 	if (!well(plumb_dump_create(&o, &d)))
 		return false;
 	bool ok = well(plumb_dump_add(d, s->pid)) && well(plumb_dump_threads(d, &count));
