@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 import weakref
-from typing import IO, Any, Collection, Dict, List, Optional, Tuple, Union
+from typing import IO, Any, Collection, Dict, Iterator, List, Optional, Tuple, Union
 
 from plumb import _binary, _forks, _tags, _threads
 from plumb._gil import as_profile
@@ -82,7 +82,7 @@ def _arguments(recording: str, tags: bool, options: Dict[str, Any]) -> List[str]
     return found
 
 
-def _sentence(said: str) -> str:
+def sentence(said: str) -> str:
     """What the program said, as errors of plumb say it in Python: without its name, and with the hint in parentheses."""
     message, _, hint = said.partition("\nhint: ")
     prefix = "plumb: "
@@ -102,6 +102,39 @@ def _is_still(fd: int, file: Tuple[int, int]) -> bool:
 def _close(fd: int, file: Tuple[int, int]) -> None:
     if _is_still(fd, file):
         os.close(fd)
+
+
+# Yama lets one other process at a time.
+_allowed = 0
+
+
+def _start(command: List[str], output: int, messages: int) -> "subprocess.Popen[bytes]":
+    """Start a program that may read this process."""
+    gated = _asks_for_permission()
+    # A session of its own: Ctrl-C is for this program.
+    process = subprocess.Popen(
+        [*_AFTER_A_LINE, *command] if gated else command,
+        stdin=subprocess.PIPE,
+        stdout=output,
+        stderr=messages,
+        start_new_session=True,
+    )
+    assert process.stdin
+    with process.stdin:
+        if gated:
+            allow_tracer(process.pid)
+            process.stdin.write(b"\n")
+    return process
+
+
+@contextlib.contextmanager
+def allowed(command: List[str], output: int, messages: int) -> Iterator["subprocess.Popen[bytes]"]:
+    """The same for a moment. Who was let before may go on."""
+    try:
+        yield _start(command, output, messages)
+    finally:
+        if _allowed:
+            allow_tracer(_allowed)
 
 
 class Unnamed:
@@ -186,20 +219,9 @@ class ExternalSession:
         self._messages.close()
 
     def _start(self, command: List[str], announced: IO[bytes]) -> "subprocess.Popen[bytes]":
-        gated = _asks_for_permission()
-        # A session of its own: Ctrl-C is for this program.
-        process = subprocess.Popen(
-            [*_AFTER_A_LINE, *command] if gated else command,
-            stdin=subprocess.PIPE,
-            stdout=announced,
-            stderr=self._messages.fileno(),
-            start_new_session=True,
-        )
-        assert process.stdin
-        with process.stdin:
-            if gated:
-                allow_tracer(process.pid)
-                process.stdin.write(b"\n")
+        global _allowed
+        process = _start(command, announced.fileno(), self._messages.fileno())
+        _allowed = process.pid
         return process
 
     def _wait_until_it_samples(self, announced: IO[bytes]) -> None:
@@ -207,7 +229,7 @@ class ExternalSession:
             if not self.goes_on():
                 self._finalizer.detach()
                 self._process.wait()
-                said = _sentence(self._said())
+                said = sentence(self._said())
                 self._messages.close()
                 raise Error("plumb could not attach: %s" % said)
 
@@ -289,7 +311,7 @@ class ExternalSession:
                 self._process.send_signal(signal.SIGTERM)
             self._told = True
         self._wait_for_end()
-        said = _sentence(self._said())
+        said = sentence(self._said())
         if self._status and self._failure is None:
             self._failure = Error("plumb, which was attached, failed: %s" % said)
         self._messages.close()

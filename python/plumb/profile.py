@@ -25,10 +25,11 @@ import sys
 import types
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
-from plumb import _recording
+from plumb import _native_stack, _recording
 from plumb._frames import call_stack, info_frame, line_number as _f_lineno, repr_frame  # noqa: F401
 from plumb._gil import lock
 from plumb._history import History
+from plumb._native_stack import NativeFrame
 from plumb._plot import plot_figure
 from plumb._session import Tree
 from plumb._trees import create, identifier, merge, plot_data, process
@@ -156,11 +157,19 @@ def _node(state: Optional[Tree]) -> Tree:
     return state
 
 
-def ll_get_stack(tid: int) -> Any:
-    """Not there yet: the native functions that a thread is in."""
-    raise NotImplementedError(
-        "plumb does not unwind native stacks of its own process: leave the option distributed.worker.profile.low-level off"
-    )
+def ll_get_stack(tid: int, *, python: bool = False) -> List[NativeFrame]:
+    """The native functions that a thread of this process is in, outermost first: those that no Python function is inside of.
+
+    tid     as threading.get_ident() or threading.get_native_id() tells it
+    python  True: the whole stack, native frames and those of Python, each where it was called
+
+    The program plumb reads it, which may stop the thread for some microseconds. What the calling thread does to ask is left out.
+    ValueError: there is no such thread; plumb.Error: its stack cannot be read, and why.
+    """
+    frames: Iterable[NativeFrame] = _native_stack.get(tid, ll_get_stack.__code__)
+    if not python:
+        frames = _remove_py_stack(frames)
+    return list(frames)[::-1]
 
 
 def _remove_py_stack(frames: Iterable[Any]) -> Iterator[Any]:
