@@ -52,6 +52,18 @@ struct plumb_view_totals {
 /** Errors: PLUMB_ERR_NO_MEMORY, as of all below. */
 PLUMB_API struct plumb_error *plumb_view_totals(struct plumb_view *v, struct plumb_view_totals *ret) PLUMB_MUST_CHECK;
 
+/** What threads waited for. */
+struct plumb_view_reason {
+	size_t size;
+	const char *word, *text; /* "socket", that of JSON; "sockets", as reports have it */
+	uint64_t samples;
+	double share, half_width; /* of the time, as on_cpu_share */
+	double of_waiting;	  /* of all that was waited */
+};
+/** The most first; none if nothing is known but waits for the GIL. */
+PLUMB_API struct plumb_error *plumb_view_reasons(struct plumb_view *v, size_t *count) PLUMB_MUST_CHECK;
+PLUMB_API bool plumb_view_reason_at(const struct plumb_view *v, size_t i, struct plumb_view_reason *ret);
+
 /** What is wrong with the program, by the rules of the reports: the gravest in one sentence, "" if nothing is. The
  * text is as safe in a terminal as plumb's own; with @p ascii it has no other characters. It lives until the next call.
  */

@@ -245,35 +245,23 @@ static void where(struct pl_summary *s, const struct plumb_profile *p, const pl_
 		pl_summary_item(row, PL_TONE_PLAIN, "in GC %s", part(s, &t->doing.in_gc).s);
 }
 
-struct waited {
-	enum pl_reason reason;
-	double share; /* of all that was waited */
-};
-
-static int compare_waited(const void *a, const void *b)
-{
-	const struct waited *x = a, *y = b;
-
-	if (x->share != y->share)
-		return x->share < y->share ? 1 : -1;
-	return (int)x->reason - (int)y->reason;
-}
-
 /* What was waited for: parts of the time waited, so that a program that mostly waits is read as easily as one that
  * hardly does. That it waited at all is in the title. */
 static void waits(struct pl_summary *s, const struct plumb_profile *p)
 {
 	const struct pl_totals *t = &s->totals;
-	struct waited all[PL_REASONS];
+	enum pl_reason reasons[PL_REASONS];
+	unsigned count = pl_view_reasons(t, reasons);
 
-	if (p->meta.mode != PL_MODE_WALL || !t->reasons_known || t->doing.waiting.share < PL_SUMMARY_WORTH_TELLING)
+	if (p->meta.mode != PL_MODE_WALL || t->doing.waiting.share < PL_SUMMARY_WORTH_TELLING)
 		return;
-	for (unsigned i = 0; i < PL_REASONS; i++)
-		all[i] = (struct waited){(enum pl_reason)i, pl_ratio(t->waits[i].part.share, t->doing.waiting.share)};
-	qsort(all, PL_REASONS, sizeof *all, compare_waited);
-	for (unsigned i = 0; i < PL_REASONS && all[i].share >= PL_SUMMARY_WORTH_TELLING; i++)
-		pl_summary_item(&s->rows[PL_SUMMARY_WAITS], PL_TONE_PLAIN, "%s %ld %%", pl_reasons[all[i].reason].text,
-				lround(100 * all[i].share));
+	for (unsigned i = 0; i < count; i++) {
+		double share = pl_ratio(t->waits[reasons[i]].part.share, t->doing.waiting.share);
+
+		if (share >= PL_SUMMARY_WORTH_TELLING)
+			pl_summary_item(&s->rows[PL_SUMMARY_WAITS], PL_TONE_PLAIN, "%s %ld %%",
+					pl_reasons[reasons[i]].text, lround(100 * share));
+	}
 }
 
 /* CPU time of a process; false where it is not known of all of its threads. */

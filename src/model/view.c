@@ -122,6 +122,20 @@ static struct pl_state_parts parts_of(const struct pl_selection *s)
 	};
 }
 
+unsigned pl_view_reasons(const struct pl_totals *t, enum pl_reason ret[PL_REASONS])
+{
+	unsigned count = 0, at;
+
+	for (unsigned i = 0; i < PL_REASONS && t->reasons_known; i++) {
+		if (!t->waits[i].samples)
+			continue;
+		for (at = count++; at && t->waits[ret[at - 1]].part.share < t->waits[i].part.share; at--)
+			ret[at] = ret[at - 1];
+		ret[at] = (enum pl_reason)i;
+	}
+	return count;
+}
+
 /* How many threads have samples that pass, and how many are left out for being idle. */
 static struct plumb_error *count_threads(const struct pl_selection *s, const struct pl_filter *f, struct pl_totals *t)
 {

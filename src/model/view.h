@@ -59,6 +59,9 @@ struct pl_totals {
 	bool reasons_known; /* of anything but the GIL: recordings of old versions have no reasons */
 };
 
+/** What was waited for, the most first: how many of them. 0 also if nothing but the GIL is known. */
+unsigned pl_view_reasons(const struct pl_totals *t, enum pl_reason ret[PL_REASONS]);
+
 struct pl_share {
 	uint64_t samples, weight_ns, on_cpu_ns; /* on_cpu_ns: of weight_ns, that of samples on a CPU */
 	double share, half_width;		/* 0..1; 95 % confidence */

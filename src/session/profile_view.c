@@ -12,6 +12,7 @@
 #include "map.h"
 #include "own_code.h"
 #include "summary.h"
+#include "words.h"
 
 struct plumb_view {
 	const struct plumb_profile *p; /* what passes the filters that are not of `filter` */
@@ -30,6 +31,8 @@ struct plumb_view {
 	pl_thread_rows threads;
 	pl_process_rows processes;
 	pl_label_rows labels;
+	enum pl_reason reasons[PL_REASONS];
+	unsigned reason_count;
 };
 
 struct plumb_error *plumb_view_open(const struct plumb_profile *p, const struct plumb_report_options *o,
@@ -136,6 +139,34 @@ struct plumb_error *plumb_view_totals(struct plumb_view *v, struct plumb_view_to
 	};
 	pl_give_row(ret, &all, sizeof all);
 	return NULL;
+}
+
+struct plumb_error *plumb_view_reasons(struct plumb_view *v, size_t *count)
+{
+	struct plumb_error *err = summarize(v, v->ascii);
+
+	if (err)
+		return err;
+	v->reason_count = pl_view_reasons(&v->summary->totals, v->reasons);
+	*count = v->reason_count;
+	return NULL;
+}
+
+bool plumb_view_reason_at(const struct plumb_view *v, size_t i, struct plumb_view_reason *ret)
+{
+	if (!v->summary || i >= v->reason_count)
+		return false;
+	const struct pl_totals *t = &v->summary->totals;
+	const struct pl_reason_part *r = &t->waits[v->reasons[i]];
+	struct plumb_view_reason row = {.word = pl_reasons[v->reasons[i]].word,
+					.text = pl_reasons[v->reasons[i]].text,
+					.samples = r->samples,
+					.share = r->part.share,
+					.half_width = r->part.half_width,
+					.of_waiting = pl_ratio(r->part.share, t->doing.waiting.share)};
+
+	pl_give_row(ret, &row, sizeof row);
+	return true;
 }
 
 struct plumb_error *plumb_view_sentence(struct plumb_view *v, bool ascii, const char **ret)

@@ -9,7 +9,9 @@
 #include "cell_text.h"
 #include "flame.h"
 
-#define LINE_BYTES 2048
+#define LINE_BYTES   2048
+#define REASONS	     3 /* of waits, of which each has this part or more */
+#define LEAST_REASON 0.01
 
 static const char *const view_names[VIEWS] = {"functions", "tree", "threads", "lines", "flame", "tasks", "diff", "out"};
 
@@ -106,14 +108,25 @@ static void draw_totals(const struct ui *ui, int width)
 	put_line(ui, 1, width, TONE_PLAIN, line);
 }
 
+/* What is waited for now, as far as there is room. */
+static void add_waits(char *line, const struct look *l)
+{
+	const struct plumb_view *v = l->recent ? l->recent : l->all;
+	struct plumb_view_reason r = {.size = sizeof r};
+	char percent[16];
+
+	for (size_t i = 0; i < REASONS && plumb_view_reason_at(v, i, &r) && r.of_waiting >= LEAST_REASON; i++)
+		add(line, "%s %s %s %%", i ? "," : "  waited:", r.text, cell_percent(r.of_waiting, percent));
+}
+
 static void draw_sentence(const struct ui *ui, int width)
 {
 	const char *sentence = ui->feed->look.sentence;
+	char line[LINE_BYTES] = "";
 
-	if (*sentence)
-		put_line(ui, 2, width, TONE_WARN, sentence);
-	else
-		put_line(ui, 2, width, TONE_FAINT, "nothing stands out as wrong");
+	add(line, "%.400s", *sentence ? sentence : "nothing stands out as wrong");
+	add_waits(line, &ui->feed->look);
+	put_line(ui, 2, width, *sentence ? TONE_WARN : TONE_FAINT, line);
 }
 
 int ui_views(const struct ui *ui)

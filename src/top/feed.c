@@ -86,6 +86,8 @@ static struct plumb_error *ask_recent(struct look *l)
 		err = plumb_view_functions(l->recent, &count);
 	if (!err && l->recent)
 		err = plumb_view_totals(l->recent, &l->recent_totals);
+	if (!err && l->recent)
+		err = plumb_view_reasons(l->recent, &count);
 	return err || !l->second ? err : plumb_view_threads(l->second, &count);
 }
 
@@ -94,6 +96,8 @@ static struct plumb_error *ask_all(const struct feed *f, struct look *l)
 	size_t count = 0;
 	struct plumb_error *err = plumb_view_totals(l->all, &l->totals);
 
+	if (!err)
+		err = plumb_view_reasons(l->all, &count);
 	if (!err)
 		err = plumb_view_sentence(l->all, !f->o->unicode, &l->sentence);
 	if (!err)

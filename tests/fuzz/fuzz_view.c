@@ -79,6 +79,7 @@ static void ask_for_rest(struct plumb_view *v)
 	struct plumb_view_thread thread = {.size = sizeof thread};
 	struct plumb_view_process process = {.size = sizeof process};
 	struct plumb_view_label label = {.size = sizeof label};
+	struct plumb_view_reason reason = {.size = sizeof reason};
 	const char *sentence;
 	size_t count;
 
@@ -92,6 +93,9 @@ static void ask_for_rest(struct plumb_view *v)
 	if (well(plumb_view_processes(v, &count)))
 		for (size_t i = 0; i < ROWS_ASKED && plumb_view_process_at(v, i, &process); i++)
 			check_share(&process.total);
+	if (well(plumb_view_reasons(v, &count)))
+		for (size_t i = 0; i < ROWS_ASKED && plumb_view_reason_at(v, i, &reason); i++)
+			REQUIRE(reason.word && reason.text && reason.of_waiting >= 0 && reason.of_waiting < 1.0001);
 	if (well(plumb_view_labels(v, &count)))
 		for (size_t i = 0; i < ROWS_ASKED && plumb_view_label_at(v, i, &label); i++)
 			check_share(&label.total);

@@ -227,7 +227,7 @@ uint32_t add_thread(struct plumb_profile *p, uint32_t pid, uint64_t tid, const c
 	return id;
 }
 
-void add_samples(struct plumb_profile *p, uint32_t stack, uint32_t thread, uint8_t state, uint64_t time_ns,
+void add_samples(struct plumb_profile *p, uint32_t stack, uint32_t thread, uint16_t state, uint64_t time_ns,
 		 uint64_t samples, uint64_t weight_ns)
 {
 	struct pl_sample s = {.time_ns = time_ns,

@@ -23,7 +23,7 @@ uint32_t add_string(struct plumb_profile *p, const char *text);
 uint32_t add_frame(struct plumb_profile *p, uint32_t parent, const char *name, const char *file, int32_t line);
 /** A thread of process @p pid. */
 uint32_t add_thread(struct plumb_profile *p, uint32_t pid, uint64_t tid, const char *name, bool main);
-void add_samples(struct plumb_profile *p, uint32_t stack, uint32_t thread, uint8_t state, uint64_t time_ns,
+void add_samples(struct plumb_profile *p, uint32_t stack, uint32_t thread, uint16_t state, uint64_t time_ns,
 		 uint64_t samples, uint64_t weight_ns);
 
 /** A stream of samples over a small program: recursion, lines, several threads and processes, all states. */

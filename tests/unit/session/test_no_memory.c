@@ -166,6 +166,7 @@ static bool view(const struct plumb_profile *p)
 	ok = well(plumb_view_threads(v, &count)) && ok;
 	ok = well(plumb_view_processes(v, &count)) && ok;
 	ok = well(plumb_view_labels(v, &count)) && ok;
+	ok = well(plumb_view_reasons(v, &count)) && ok;
 	ok = well(plumb_view_totals(v, &totals)) && ok;
 	ok = well(plumb_view_sentence(v, true, &sentence)) && ok;
 	plumb_view_close(v);

@@ -275,6 +275,34 @@ static void threads_that_rest_are_of_a_process(void **state)
 	plumb_profile_destroy(p);
 }
 
+static void what_was_waited_for_is_told(void **state)
+{
+	struct plumb_profile *p = small_profile();
+	struct plumb_view_reason r = {.size = sizeof r};
+	uint32_t f = add_frame(p, 0, "work", "/app/m.py", 3);
+	size_t count;
+
+	add_samples(p, f, 0, PL_STATE_ON_CPU, 0, 4, 100);
+	add_samples(p, f, 0, PL_STATE_WANTS_GIL, 0, 2, 100);
+	struct plumb_view *v = open_all(p);
+	assert_false(plumb_view_reason_at(v, 0, &r)); /* nobody has asked */
+	assert_ok(plumb_view_reasons(v, &count));
+	assert_int_equal(count, 0); /* of the GIL alone it is known everywhere */
+	plumb_view_close(v);
+	add_samples(p, f, 0, PL_REASON_SOCKET << PL_STATE_BITS, 0, 6, 100);
+	v = open_all(p);
+	assert_ok(plumb_view_reasons(v, &count));
+	assert_int_equal(count, 3);
+	assert_true(plumb_view_reason_at(v, 0, &r));
+	assert_true(strcmp(r.word, "socket") == 0 && strcmp(r.text, "sockets") == 0 && r.samples == 6);
+	assert_true(r.of_waiting > 0.499 && r.of_waiting < 0.501 && r.share < r.of_waiting && r.half_width > 0);
+	assert_true(plumb_view_reason_at(v, 1, &r) && strcmp(r.word, "gil") == 0 && r.samples == 4);
+	assert_true(plumb_view_reason_at(v, 2, &r) && strcmp(r.word, "unknown") == 0 && r.samples == 2);
+	assert_false(plumb_view_reason_at(v, 3, &r));
+	plumb_view_close(v);
+	plumb_profile_destroy(p);
+}
+
 static void labels_are_told_and_chosen(void **state)
 {
 	static const char both[] = "route\0/x\0user\0003", one[] = "route\0/y";
@@ -407,6 +435,7 @@ int main(void)
 		cmocka_unit_test(threads_and_processes_are_told),
 		cmocka_unit_test(shares_are_of_the_time),
 		cmocka_unit_test(threads_that_rest_are_of_a_process),
+		cmocka_unit_test(what_was_waited_for_is_told),
 		cmocka_unit_test(labels_are_told_and_chosen),
 		cmocka_unit_test(lines_of_a_function_and_its_text),
 		cmocka_unit_test(totals_and_what_is_wrong),
