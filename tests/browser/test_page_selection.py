@@ -55,7 +55,9 @@ def test_coming_nearer_by_wheel_is_in_the_link_and_can_be_undone(threads, opened
     page.page.wait_for_function("before => location.hash !== before", arg=before)
     page.page.keyboard.up("Control")
     near = page.fragment
-    assert re.search(r"[#&]w=\d+-\d+", near)
+    first, last = map(int, re.search(r"[#&]w=(\d+)-(\d+)", near).groups())
+    scale = page.page.locator(".scale").inner_text()
+    assert onscreen.says(scale.replace(" of the width", ""), (last - first) / 1e12)
     page.page.mouse.move(2, 2)
     page.rest()
     picture = page.page.get_by_role("application").screenshot()

@@ -99,11 +99,11 @@ def test_start_up_frames_are_folded_at_first_and_the_page_says_so(threads, opene
     page = opened(threads, viewport={"width": 1440, "height": 4000})
     names = tree_names(page)
     assert "work_alpha" in names and "Thread._bootstrap" not in names
-    said = page.page.get_by_role("contentinfo").get_by_text("folded").inner_text()
+    said = page.page.get_by_role("contentinfo").get_by_text("only start the program").inner_text()
     assert onscreen.count(said) > 0
     page.whole_stacks()
     assert {"work_alpha", "Thread._bootstrap"} <= tree_names(page)
-    assert page.page.get_by_role("contentinfo").get_by_text("folded").count() == 0
+    assert page.page.get_by_role("contentinfo").get_by_text("only start the program").count() == 0
 
 
 def test_a_path_alone(mixed, opened):

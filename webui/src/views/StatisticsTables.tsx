@@ -88,7 +88,7 @@ function ThreadRow({ page, figures, knowsCpuTime }: RowProps): JSX.Element {
 			</th>
 			<td>{count(figures.samples)}</td>
 			{columns.map(([state]) => (
-				<td key={state}>{percent(figures.states[state])}</td>
+				<td key={state}>{figures.states.unknown === 1 ? "not known" : percent(figures.states[state])}</td>
 			))}
 			<td>{thread.cpu_ns === null || !knowsCpuTime ? "" : time(thread.cpu_ns)}</td>
 		</tr>

@@ -90,10 +90,11 @@ function recordingRows(page: Page, { rateTaken, recording }: Statistics): (Row |
 	];
 }
 
-function truthRows({ samples, byQuality, recording }: Statistics): (Row | null)[] {
+/** Of stacks that another profiler took nothing is known. */
+function truthRows({ meta }: Page["profile"], { samples, byQuality, recording }: Statistics): (Row | null)[] {
 	return [
 		{ name: "Samples that pass the filters", value: count(samples) },
-		...qualities.map(({ name, about }, quality) => {
+		...(meta.imported ? [] : qualities).map(({ name, about }, quality) => {
 			const n = byQuality[quality];
 			const value = percent(n / Math.max(1, samples));
 			return n > 0 ? { name: `Stacks ${name}`, value, about: `each ${about}` } : null;
@@ -141,7 +142,7 @@ export function StatisticsView({ page }: { page: Page }): JSX.Element {
 					<Card title="What threads waited for, of their time" rows={waitRows(waits)} />
 				) : null}
 				<Card title="Recording" rows={recordingRows(page, statistics)} />
-				<Card title="How sure it is" rows={truthRows(statistics)} />
+				<Card title="How sure it is" rows={truthRows(page.profile, statistics)} />
 				{meta.imported ? null : (
 					<Card title="What measuring cost" rows={costRows(meta.overhead.limit, statistics)} />
 				)}

@@ -3,8 +3,23 @@
 
 import type { JSX } from "preact";
 
+import { percent } from "../model/numbers";
+import { nodeAt } from "../model/tree";
 import type { Page } from "./page";
 import { Switch } from "./Switch";
+
+/** How much of the graph's width is seen; nothing if all is. */
+function seenShare({ state: { zoom, seen }, shown }: Page): number {
+	if (seen) return seen[1] - seen[0];
+	const tree = zoom ? shown.shownTree() : null;
+	const node = zoom && tree ? nodeAt(tree, zoom) : -1;
+	return tree && node >= 0 ? tree.total[node] / shown.whole : 1;
+}
+
+function Scale({ page }: { page: Page }): JSX.Element | null {
+	const share = seenShare(page);
+	return share < 1 ? <span class="scale muted">{percent(share)} of the width</span> : null;
+}
 
 function Directions({ page }: { page: Page }): JSX.Element | null {
 	const { view, inverted, flipped, zoom, seen } = page.state;
@@ -21,6 +36,7 @@ function Directions({ page }: { page: Page }): JSX.Element | null {
 					Zoom out
 				</button>
 			) : null}
+			{view === "flame" ? <Scale page={page} /> : null}
 			<button
 				type="button"
 				class={inverted ? "choice chosen" : "choice"}
