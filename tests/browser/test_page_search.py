@@ -25,6 +25,17 @@ def test_enter_goes_through_the_functions_that_are_found(threads, opened):
     assert chosen(page, "f") == seen[0]
 
 
+def test_the_call_tree_opens_what_is_found(threads, opened):
+    page = opened(threads, viewport={"width": 1440, "height": 3000})
+    page.tab("Call tree")
+    page.rest()
+    names = {name for name, _, _, _ in page.functions()}
+    page.tab("Call tree")
+    for name in sorted(names & {"work_alpha", "work_gamma", "spin", "spin_gamma"}):
+        page.search(name)
+        assert page.page.locator(".tree .row.found").count() > 0, name
+
+
 def test_the_text_of_a_file_is_searched(threads, opened):
     page = opened(threads)
     page.tab("Source")

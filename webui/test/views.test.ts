@@ -16,7 +16,7 @@ import { editorLink } from "../src/views/editors";
 import { evidenceOf } from "../src/views/evidence";
 import { hotPath } from "../src/views/hotPath";
 import { idiomOf } from "../src/views/idioms";
-import { carriedBranches, firstBranches, openRows, withOpen } from "../src/views/openBranches";
+import { carriedBranches, firstBranches, openRows, withFound, withOpen } from "../src/views/openBranches";
 import { nextOf } from "../src/views/searchSteps";
 import { sourceRows } from "../src/views/sourceRows";
 import { inOrder } from "../src/views/StatisticsTables";
@@ -89,6 +89,8 @@ test("open branches: the hot path at first, heaviest first, carried over to a ne
 	assert.deepEqual(names(openRows(first)), ["a", "c", "b", "d"]);
 	const more = withOpen(first, [openRows(first)[3]], 1);
 	assert.deepEqual(names(openRows(more)), ["a", "c", "b", "d", "e"]);
+	const found = shown.profile.functions.name.map((name) => (shown.profile.strings[name] === "e" ? 1 : 0));
+	assert.deepEqual(names(openRows(withFound(first, Uint8Array.from(found)))), ["a", "c", "b", "d", "e"]);
 	assert.deepEqual(names(openRows(carriedBranches(more, { ...tree }, false))), ["a", "c", "b", "d", "e"]);
 });
 

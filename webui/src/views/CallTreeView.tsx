@@ -13,6 +13,7 @@ import {
 	hasChildren,
 	openRows,
 	shown,
+	withFound,
 	withOpen,
 	withSubtreeOpen,
 	type Branches,
@@ -155,6 +156,9 @@ export function CallTreeView({ page }: { page: Page }): JSX.Element {
 	const rows = useMemo(() => openRows(branches), [branches]);
 	const active = rows.indexOf(node);
 	const found = page.shown.search().rows;
+	useEffect(() => {
+		if (found) setBranches(withFound(branches, found));
+	}, [tree, state.search, state.regex]);
 
 	const select = (next: number | undefined): void => {
 		if (next !== undefined && next >= 0) page.change({ selected: tree.fn[next], at: placeOf(tree, next) });

@@ -77,6 +77,23 @@ export function shown(branches: Branches, node: number): Branches {
 	return above.every((one) => branches.open[one]) ? branches : withOpen(branches, above, 1);
 }
 
+/** More matches than that are not opened. */
+const MOST_FOUND = 100;
+
+/** The callers of what was found are open, of the heaviest matches that lie in no other match. */
+export function withFound(branches: Branches, found: Uint8Array): Branches {
+	const { tree } = branches;
+	const matches: number[] = [];
+	for (let node = 0; node < tree.count; ) {
+		const is = found[tree.fn[node]] === 1 && tree.total[node] > 0;
+		if (is) matches.push(node);
+		node = is ? tree.end[node] : node + 1;
+	}
+	matches.sort((a, b) => tree.total[b] - tree.total[a] || a - b);
+	const above = matches.slice(0, MOST_FOUND).flatMap((node) => pathOf(tree, node).slice(0, -1));
+	return above.every((node) => branches.open[node]) ? branches : withOpen(branches, above, 1);
+}
+
 /** All of the subtree, unless that is more than anybody reads. */
 export function withSubtreeOpen(branches: Branches, node: number, most: number): Branches {
 	const last = Math.min(branches.tree.end[node], node + most);
