@@ -79,7 +79,7 @@ static struct plumb_error *add_function(struct builder *b, const struct pl_graph
 static struct plumb_error *find_function(struct builder *b, uint32_t function, uint32_t *ret)
 {
 	const struct pl_function *f = &b->p->functions[function];
-	struct pl_graph_function mine = {.firstline = f->firstline};
+	struct pl_graph_function mine = {.firstline = f->firstline, .native = f->origin == PL_ORIGIN_NATIVE};
 	struct plumb_error *err;
 
 	if (b->function_of[function]) {

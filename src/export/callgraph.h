@@ -18,6 +18,7 @@ struct pl_graph_cost {
 struct pl_graph_function {
 	uint32_t file, name; /* string ids of pl_callgraph.strings */
 	uint32_t firstline;
+	bool native;			  /* the file is the library that it is machine code of */
 	struct pl_graph_cost self, total; /* total: once per stack even under recursion */
 };
 

@@ -8,6 +8,9 @@
  * callgrind_annotate takes them; the inner calls are there with the cost 0. All outermost frames are called by one
  * function, because callgrind_annotate would forget the part of a function that nobody calls.
  *
+ * Where there are functions of machine code each function has an object: theirs is the library, that of all others
+ * "<python>". Their file is the library, too, and not "???": callgrind_annotate tells functions apart by file and name.
+ *
  * A function is called by its name and its first line: the readers tell functions of one file apart by their name
  * alone, and there can be many lambdas in a file. */
 #include <inttypes.h>
@@ -18,7 +21,9 @@
 #include "utf8.h"
 #include "words.h"
 
-#define ROOT_NAME "<all>"
+#define ROOT_NAME     "<all>"
+#define PYTHON_OBJECT "<python>" /* of what is no machine code */
+#define PYTHON_NUMBER 0		 /* those of libraries are those of their files */
 
 /* Line by line, and without blanks at the ends: so control characters and such blanks are escaped. */
 static struct plumb_error *clean(struct pl_buf *out, struct pl_text t)
@@ -47,7 +52,9 @@ static struct plumb_error *clean(struct pl_buf *out, struct pl_text t)
 struct writer {
 	const struct pl_callgraph *g;
 	FILE *out;
-	bool *file_known, *function_known; /* whether the number has been given its name */
+	bool *file_known, *function_known, *object_known; /* whether the number has been given its name */
+	bool objects;					  /* there are native functions */
+	bool python_known;
 };
 
 static void put_text(const struct writer *w, uint32_t string)
@@ -68,6 +75,32 @@ static void put_file(struct writer *w, const char *key, uint32_t function)
 		put_text(w, file);
 	}
 	w->file_known[file] = true;
+	putc('\n', w->out);
+}
+
+static void put_python(struct writer *w, const char *key)
+{
+	fprintf(w->out, "%s=(%d)%s\n", key, PYTHON_NUMBER, w->python_known ? "" : " " PYTHON_OBJECT);
+	w->python_known = true;
+}
+
+/* The one of the function before would hold on. */
+static void put_object(struct writer *w, const char *key, uint32_t function)
+{
+	const struct pl_graph_function *f = &w->g->functions.data[function];
+
+	if (!w->objects)
+		return;
+	if (!f->native) {
+		put_python(w, key);
+		return;
+	}
+	fprintf(w->out, "%s=(%" PRIu32 ")", key, f->file + 1);
+	if (!w->object_known[f->file]) {
+		putc(' ', w->out);
+		put_text(w, f->file);
+	}
+	w->object_known[f->file] = true;
 	putc('\n', w->out);
 }
 
@@ -93,6 +126,7 @@ static void put_cost(struct writer *w, int32_t line, const struct pl_graph_cost 
 
 static void put_call(struct writer *w, const struct pl_graph_edge *e)
 {
+	put_object(w, "cob", e->callee);
 	put_file(w, "cfi", e->callee);
 	put_name(w, "cfn", e->callee);
 	fprintf(w->out, "calls=%" PRIu64 " %" PRIu32 "\n", e->once.samples, w->g->functions.data[e->callee].firstline);
@@ -157,12 +191,16 @@ static void put_functions(struct writer *w)
 	/* PL_GRAPH_ROOT is the greatest caller: the calls of the outermost frames are the last. */
 	while (edge > 0 && g->edges.data[edge - 1].caller == PL_GRAPH_ROOT)
 		edge--;
-	fputs("\nfl=(0) ~\nfn=(0) " ROOT_NAME "\n", w->out);
+	putc('\n', w->out);
+	if (w->objects)
+		put_python(w, "ob");
+	fputs("fl=(0) ~\nfn=(0) " ROOT_NAME "\n", w->out);
 	for (size_t i = edge; i < g->edges.len; i++)
 		put_call(w, &g->edges.data[i]);
 	edge = 0;
 	for (uint32_t f = 0; f < g->functions.len && !ferror(w->out); f++) {
 		putc('\n', w->out);
+		put_object(w, "ob", f);
 		put_file(w, "fl", f);
 		put_name(w, "fn", f);
 		for (; line < g->lines.len && g->lines.data[line].function == f; line++)
@@ -170,6 +208,18 @@ static void put_functions(struct writer *w)
 		for (; edge < g->edges.len && g->edges.data[edge].caller == f; edge++)
 			put_call(w, &g->edges.data[edge]);
 	}
+}
+
+static struct plumb_error *writer_init(struct writer *w)
+{
+	size_t strings = (size_t)pl_strtab_count(w->g->strings) + 1;
+
+	w->file_known = calloc(strings, sizeof *w->file_known);
+	w->object_known = calloc(strings, sizeof *w->object_known);
+	w->function_known = calloc(w->g->functions.len + 1, sizeof *w->function_known);
+	for (size_t i = 0; i < w->g->functions.len && !w->objects; i++)
+		w->objects = w->g->functions.data[i].native;
+	return w->file_known && w->object_known && w->function_known ? NULL : &pl_err_no_memory;
 }
 
 struct plumb_error *pl_callgrind_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)
@@ -181,9 +231,8 @@ struct plumb_error *pl_callgrind_write(const struct plumb_profile *p, const stru
 
 	if (err)
 		return err;
-	w.file_known = calloc((size_t)pl_strtab_count(g.strings) + 1, sizeof *w.file_known);
-	w.function_known = calloc(g.functions.len + 1, sizeof *w.function_known);
-	err = w.file_known && w.function_known ? put_header(p, o->made_by, &g, out) : &pl_err_no_memory;
+	err = writer_init(&w);
+	err = err ? err : put_header(p, o->made_by, &g, out);
 	if (!err) {
 		if (g.edges.len)
 			qsort(g.edges.data, g.edges.len, sizeof *g.edges.data, compare_calls);
@@ -192,6 +241,7 @@ struct plumb_error *pl_callgrind_write(const struct plumb_profile *p, const stru
 		put_functions(&w);
 	}
 	free(w.file_known);
+	free(w.object_known);
 	free(w.function_known);
 	pl_callgraph_deinit(&g);
 	return err;

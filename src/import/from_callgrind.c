@@ -17,6 +17,7 @@
 #define NO_EVENT    (-1)
 #define OURS	    "plumb "
 #define OUR_ROOT    "<all>"
+#define OUR_PYTHON  "<python>" /* the object of what is no machine code */
 #define ROOT	    UINT32_MAX /* of our own files: the function that stands for no caller at all */
 #define NO_FUNCTION (UINT32_MAX - 1)
 
@@ -141,8 +142,13 @@ static struct plumb_error *split_first_line(struct reader *r, struct pl_function
 	return NULL;
 }
 
-static uint8_t origin_of(const struct reader *r, struct pl_span file)
+static uint8_t origin_of(const struct reader *r, const struct named *n, struct pl_span file)
 {
+	struct pl_span object;
+
+	object.s = pl_strtab_get(r->sink->profile->strings, n->object, &object.len);
+	if (r->ours && object.len && !pl_span_is(object, OUR_PYTHON))
+		return PL_ORIGIN_NATIVE;
 	if (pl_span_starts(file, "<frozen ") || (file.len > 3 && pl_span_ends(file, ".py")))
 		return PL_ORIGIN_PYTHON;
 	return r->ours && !pl_span_is(file, "~") ? PL_ORIGIN_PYTHON : PL_ORIGIN_NATIVE;
@@ -164,7 +170,7 @@ static struct plumb_error *read_function(struct reader *r, struct pl_span t, str
 	}
 	file.s = pl_strtab_get(r->sink->profile->strings, n->file, &file.len);
 	f.file = n->object && (file.len == 0 || pl_span_is(file, "???")) ? n->object : n->file;
-	f.origin = origin_of(r, file);
+	f.origin = origin_of(r, n, file);
 	err = r->ours ? split_first_line(r, &f) : NULL;
 	return err ? err : pl_flow_function(&r->flow, r->sink, &f, &n->function);
 }

@@ -43,6 +43,24 @@ def annotated(path, event, *options):
     return rows, whole
 
 
+def apart(rows):
+    """The costs without the objects, which stand behind the names in brackets, and these."""
+    costs, objects = {}, {}
+    for row, cost in rows.items():
+        name, _, rest = row.rpartition(" [")
+        costs[name], objects[name] = cost, rest[:-1]
+    return costs, objects
+
+
+def wanted_objects(profile):
+    """{file:function: object} of those that are not machine code here and Python there."""
+    found = collections.defaultdict(set)
+    for function in profile.functions:
+        found[key({"qualname": function["name"], **function}, function["line"])].add(
+            clean(function["file"]) if function["kind"] == "native" else "<python>")
+    return {name: objects.pop() for name, objects in found.items() if len(objects) == 1}
+
+
 def some(costs, field):
     return {name: getattr(cost, field) for name, cost in costs.items() if getattr(cost, field)}
 
@@ -54,9 +72,14 @@ def test_callgrind_annotate_finds_the_same_figures(plumb, seed):
     path = written(plumb, recording, "callgrind")
     for event, field in (("Samples", "samples"), ("ns", "weight_ns")):
         own, whole = annotated(path, event, "--inclusive=no")
+        own, objects = apart(own)
+        told = wanted_objects(plumb.report(recording))
+        assert len(set(objects.values())) > 1 and {name: objects[name] for name in objects.keys() & told.keys()} == {
+            name: told[name] for name in objects.keys() & told.keys()}
         assert whole == getattr(wanted.all, field)
         assert own == some(wanted.own, field)
         inclusive, _ = annotated(path, event, "--inclusive=yes")
+        inclusive, _ = apart(inclusive)
         assert inclusive.pop("~:<all>") == whole
         assert inclusive == some(wanted.total, field)
 
@@ -90,3 +113,7 @@ def test_our_own_files_come_back(plumb):
     assert back.all == wanted.all
     named = {name: cost for name, cost in wanted.own.items() if cost.weight_ns}
     assert {name: cost for name, cost in back.own.items() if cost.weight_ns} == named
+    told, again = wanted_objects(plumb.report(recording)), wanted_objects(plumb.report(path))
+    both = {name for name in told.keys() & again.keys() if not name.startswith("~:")}  # markers have no file
+    assert {name: again[name] for name in both} == {name: told[name] for name in both}
+    assert any(again[name] != "<python>" for name in both)
