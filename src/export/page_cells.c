@@ -12,29 +12,60 @@
 
 #define ROW_BITS 8 /* about what a row takes without its bin, compressed */
 
-static uint32_t hash_of(const struct pl_page_cell *c)
+#define BIN_SHIFT 48
+#define BINS	  ((uint64_t)UINT16_MAX << BIN_SHIFT)
+
+static uint32_t node_of(const struct pl_page_cell *c)
 {
-	return pl_row_hash((uint64_t)c->node << 32 | c->thread,
-			   (uint64_t)(c->held_by ^ c->lock << 16) << 32 | (uint32_t)c->what << 16 | c->bin);
+	return (uint32_t)(c->where >> (64 - PL_PAGE_NODE_BITS));
 }
 
-static bool same_key(const struct pl_page_cell *a, const struct pl_page_cell *b)
+static uint32_t thread_of(const struct pl_page_cell *c)
 {
-	return a->node == b->node && a->thread == b->thread && a->what == b->what && a->bin == b->bin &&
-	       a->held_by == b->held_by && a->lock == b->lock;
+	return (uint32_t)(c->where >> PL_PAGE_WHAT_BITS);
+}
+
+static uint32_t what_of(const struct pl_page_cell *c)
+{
+	return (uint32_t)c->where & ((1u << PL_PAGE_WHAT_BITS) - 1);
+}
+
+static uint32_t bin_of(const struct pl_page_cell *c)
+{
+	return (uint32_t)(c->when >> BIN_SHIFT);
+}
+
+static uint32_t holder_of(const struct pl_page_cell *c)
+{
+	return (uint32_t)(c->when >> 16);
+}
+
+static uint32_t lock_of(const struct pl_page_cell *c)
+{
+	return (uint16_t)c->when;
+}
+
+static uint64_t shifted(uint64_t when, unsigned shift)
+{
+	return (when >> shift & BINS) | (when & ~BINS);
+}
+
+static uint32_t hash_of(const struct pl_page_cell *c)
+{
+	return pl_row_hash(c->where, c->when);
 }
 
 /* Add @p c to the row with its key among the first @p *count, or put it behind them: there is room. False: no memory.
  */
-static bool count(struct pl_page_cells *cells, const struct pl_page_cell *c, size_t *count)
+static bool count(struct pl_page_cells *cells, const struct pl_page_cell *c, uint32_t hash, size_t *count)
 {
-	uint32_t hash = hash_of(c), row;
+	uint32_t row;
 	size_t at = pl_row_index_start(&cells->index, hash);
 
 	while (pl_row_index_next(&cells->index, hash, &at, &row)) {
 		struct pl_page_cell *known = &cells->rows.data[row];
 
-		if (!same_key(known, c))
+		if (known->where != c->where || known->when != c->when)
 			continue;
 		known->samples = pl_sum_u64(known->samples, c->samples);
 		known->weight_ns = pl_sum_u64(known->weight_ns, c->weight_ns);
@@ -56,8 +87,8 @@ static bool fold(struct pl_page_cells *cells)
 	for (size_t i = 0; i < cells->rows.len; i++) {
 		struct pl_page_cell c = cells->rows.data[i];
 
-		c.bin = (uint16_t)(c.bin >> 1);
-		if (!count(cells, &c, &kept))
+		c.when = shifted(c.when, 1);
+		if (!count(cells, &c, hash_of(&c), &kept))
 			return false;
 	}
 	cells->rows.len = kept;
@@ -73,11 +104,38 @@ static uint64_t bits_of_times(const struct pl_page_cells *cells)
 	return bits > without ? bits - without : 0;
 }
 
-struct plumb_error *pl_page_cells_add(struct pl_page_cells *cells, struct pl_page_cell c)
+/* The table is large, and each is somewhere else in it: all are asked of memory before the first one is waited for. */
+static void expect(struct pl_page_cells *cells, size_t n, uint32_t *hashes)
 {
-	c.bin = (uint16_t)(c.bin >> cells->shift);
-	if (!pl_vec_reserve(&cells->rows, 1) || !count(cells, &c, &cells->rows.len))
+	uint32_t row;
+
+	for (size_t i = 0; i < n; i++) {
+		struct pl_page_cell *c = &cells->coming[i];
+
+		c->when = shifted(c->when, cells->shift);
+		hashes[i] = hash_of(c);
+		pl_row_index_expect(&cells->index, hashes[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		size_t at = pl_row_index_start(&cells->index, hashes[i]);
+
+		if (pl_row_index_next(&cells->index, hashes[i], &at, &row))
+			__builtin_prefetch(&cells->rows.data[row], 1);
+	}
+}
+
+static struct plumb_error *count_coming(struct pl_page_cells *cells)
+{
+	uint32_t hashes[PL_PAGE_COMING];
+	size_t n = cells->coming_count;
+
+	cells->coming_count = 0;
+	if (!pl_vec_reserve(&cells->rows, n))
 		return &pl_err_no_memory;
+	expect(cells, n, hashes);
+	for (size_t i = 0; i < n; i++)
+		if (!count(cells, &cells->coming[i], hashes[i], &cells->rows.len))
+			return &pl_err_no_memory;
 	while (cells->shift < cells->max_shift && bits_of_times(cells) > cells->max_bits) {
 		if (!fold(cells))
 			return &pl_err_no_memory;
@@ -85,7 +143,13 @@ struct plumb_error *pl_page_cells_add(struct pl_page_cells *cells, struct pl_pag
 	return NULL;
 }
 
-static int compare(uint32_t a, uint32_t b)
+struct plumb_error *pl_page_cells_add(struct pl_page_cells *cells, const struct pl_page_cell *c)
+{
+	cells->coming[cells->coming_count++] = *c;
+	return cells->coming_count < PL_PAGE_COMING ? NULL : count_coming(cells);
+}
+
+static int compare(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -93,17 +157,8 @@ static int compare(uint32_t a, uint32_t b)
 static int compare_cells(const void *va, const void *vb)
 {
 	const struct pl_page_cell *a = va, *b = vb;
-	int order = compare(a->node, b->node);
 
-	if (!order)
-		order = compare(a->thread, b->thread);
-	if (!order)
-		order = compare(a->what, b->what);
-	if (!order)
-		order = compare(a->bin, b->bin);
-	if (!order)
-		order = compare(a->held_by, b->held_by);
-	return order ? order : compare(a->lock, b->lock);
+	return a->where != b->where ? compare(a->where, b->where) : compare(a->when, b->when);
 }
 
 /* Weights as differences from what the samples stand for. False: there are none, and nothing was written. */
@@ -119,16 +174,6 @@ static bool write_weights(const struct pl_page_cells *cells, uint64_t period_ns,
 		pl_page_column_i64(c, (int64_t)(cell->weight_ns - cell->samples * period_ns));
 	}
 	return any;
-}
-
-static uint32_t held_by(const struct pl_page_cell *c)
-{
-	return c->held_by;
-}
-
-static uint32_t lock(const struct pl_page_cell *c)
-{
-	return c->lock;
 }
 
 /* What most recordings have none of. False: so it is, and nothing was written. */
@@ -150,7 +195,10 @@ struct plumb_error *pl_page_cells_write(struct pl_page_cells *cells, uint64_t pe
 	bool weighed, held, locked;
 	uint32_t last_node = 0;
 	uint64_t last_bin = 0;
+	struct plumb_error *err = count_coming(cells);
 
+	if (err)
+		return err;
 	pl_page_columns_init(&all);
 	pl_page_columns_init(&threads);
 	pl_page_columns_init(&whats);
@@ -163,18 +211,18 @@ struct plumb_error *pl_page_cells_write(struct pl_page_cells *cells, uint64_t pe
 		qsort(cells->rows.data, cells->rows.len, sizeof *cells->rows.data, compare_cells);
 	pl_page_column_u64(&all, cells->shift);
 	weighed = write_weights(cells, period_ns, &weights);
-	held = write_if_any(cells, held_by, &holders);
-	locked = write_if_any(cells, lock, &locks);
+	held = write_if_any(cells, holder_of, &holders);
+	locked = write_if_any(cells, lock_of, &locks);
 	pl_page_column_u64(&all, (weighed ? 1u : 0) | (held ? 2u : 0) | (locked ? 4u : 0));
 	pl_page_column_u64(&all, cells->rows.len);
 	for (size_t i = 0; i < cells->rows.len; i++) {
 		const struct pl_page_cell *cell = &cells->rows.data[i];
 
-		pl_page_column_u64(&all, cell->node - last_node);
-		last_node = cell->node;
-		pl_page_column_u64(&threads, cell->thread);
-		pl_page_column_u64(&whats, cell->what);
-		pl_page_column_delta(&bins, &last_bin, cell->bin);
+		pl_page_column_u64(&all, node_of(cell) - last_node);
+		last_node = node_of(cell);
+		pl_page_column_u64(&threads, thread_of(cell));
+		pl_page_column_u64(&whats, what_of(cell));
+		pl_page_column_delta(&bins, &last_bin, bin_of(cell));
 		pl_page_column_u64(&samples, cell->samples);
 	}
 	pl_page_columns_join(&all, &threads);

@@ -129,23 +129,39 @@ void pl_page_locks_deinit(struct pl_page_locks *l);
 
 /* ---- page_cells.c: samples of a node ---- */
 
+/* What tells rows apart is two words, in their order: to find and to sort a row is to compare two numbers. */
 struct pl_page_cell {
-	uint32_t node, thread;
-	uint16_t what; /* state << 2 | quality */
-	uint16_t bin;
-	uint32_t held_by; /* where it waited for the GIL: 1 not seen, else 2 + function of the page; else 0 */
-	uint32_t lock;	  /* where it waited for a lock: of pl_page_locks_number; else 0 */
+	uint64_t where; /* node, 22 bits; thread, 32; state << 2 | quality, 10 */
+	/* Bin, 16 bits; where it waited for the GIL, 32: 1 not seen, else 2 + function of the page; else 0; where it
+	 * waited for a lock, 16: of pl_page_locks_number; else 0 */
+	uint64_t when;
 	uint64_t samples, weight_ns;
 };
+#define PL_PAGE_NODE_BITS 22
+#define PL_PAGE_WHAT_BITS 10
+
+static inline uint64_t pl_page_where(uint32_t node, uint32_t thread, unsigned what)
+{
+	return (uint64_t)node << (64 - PL_PAGE_NODE_BITS) | (uint64_t)thread << PL_PAGE_WHAT_BITS | what;
+}
+
+static inline uint64_t pl_page_when(uint32_t bin, uint32_t held_by, uint32_t lock)
+{
+	return (uint64_t)bin << 48 | (uint64_t)held_by << 16 | lock;
+}
+
+#define PL_PAGE_COMING 64
 struct pl_page_cells {
 	PL_VEC(struct pl_page_cell) rows;
+	struct pl_page_cell coming[PL_PAGE_COMING]; /* not counted yet */
+	size_t coming_count;
 	struct pl_row_index index;
 	uint64_t stacks;	   /* how many there are with samples of their own */
 	uint32_t max_bits;	   /* that times may take */
 	unsigned shift, max_shift; /* bins of the cells are bins of the strip >> shift */
 };
-/** One sample more, of bin @p c->bin before it is shifted. */
-struct plumb_error *pl_page_cells_add(struct pl_page_cells *cells, struct pl_page_cell c) PLUMB_MUST_CHECK;
+/** One sample more, of a bin that is not shifted yet. */
+struct plumb_error *pl_page_cells_add(struct pl_page_cells *cells, const struct pl_page_cell *c) PLUMB_MUST_CHECK;
 struct plumb_error *pl_page_cells_write(struct pl_page_cells *cells, uint64_t period_ns, FILE *out) PLUMB_MUST_CHECK;
 void pl_page_cells_deinit(struct pl_page_cells *cells);
 

@@ -9,7 +9,10 @@
 #define BINS_IN_BATCH 32u /* at most, a power of two: with up to 64 batches more than a screen has columns */
 #define STACK_BITS    40u /* about what a stack takes, compressed */
 
-const struct pl_page_limits pl_page_limits = {.nodes = 4000000, .times = 4000000, .data = 40000000, .strip = 524288};
+#define MOST_NODES 4000000u
+_Static_assert(MOST_NODES < 1u << PL_PAGE_NODE_BITS, "a node has room in a cell");
+
+const struct pl_page_limits pl_page_limits = {.nodes = MOST_NODES, .times = 4000000, .data = 40000000, .strip = 524288};
 
 struct writer {
 	const struct plumb_profile *p;
@@ -86,19 +89,18 @@ static struct plumb_error *add_sample(void *ctx, const struct pl_sample *s)
 	struct writer *w = ctx;
 	uint64_t bin = s->time_ns / w->bin_ns, samples = pl_sum_u64(1, s->extra);
 	uint32_t at = bin > w->last_bin ? w->last_bin : (uint32_t)bin;
-	struct pl_page_cell cell = {.node = w->line_of[s->stack],
-				    .thread = w->thread_of[s->thread],
-				    .what = (uint16_t)(s->state << 2 | s->quality),
-				    .bin = (uint16_t)at,
-				    .held_by = holder_of(w, s->held_by),
-				    .samples = samples,
-				    .weight_ns = s->weight_ns};
-	struct plumb_error *err = lock_of(w, s, &cell.lock);
+	uint32_t thread = w->thread_of[s->thread], lock;
+	struct plumb_error *err = lock_of(w, s, &lock);
+	struct pl_page_cell cell = {
+		.where = pl_page_where(w->line_of[s->stack], thread, (unsigned)s->state << 2 | s->quality),
+		.when = pl_page_when(at, holder_of(w, s->held_by), lock),
+		.samples = samples,
+		.weight_ns = s->weight_ns};
 
 	if (!err)
-		err = pl_page_cells_add(&w->cells, cell);
+		err = pl_page_cells_add(&w->cells, &cell);
 	w->bins = at >= w->bins ? at + 1 : w->bins;
-	return err ? err : pl_page_strip_add(&w->strip, cell.thread, at, s->state, samples);
+	return err ? err : pl_page_strip_add(&w->strip, thread, at, s->state, samples);
 }
 
 static struct plumb_error *write_samples(struct writer *w)
