@@ -103,6 +103,10 @@ struct plumb_session_options {
 	/* With `native`: threads that run no Python, too, such as those of OpenBLAS, OpenMP and Rust's runtimes. Their
 	 * samples have native frames alone. Not with PLUMB_MODE_GIL */
 	bool native_threads;
+	/* plumb_session_attach_all() only: is told of each process that is left out because it cannot be sampled,
+	 * before that returns; NULL: nobody is told */
+	void (*refused)(void *ctx, int pid, const struct plumb_error *why);
+	void *refused_ctx;
 };
 
 #define PLUMB_SESSION_OPTIONS_INIT                                                                                     \
@@ -138,9 +142,10 @@ struct plumb_status {
 
 /** How it ended. Strings live as long as the session. */
 struct plumb_result {
-	int pid;
+	int pid;	       /* of several, the first that was sampled */
 	const char *recording; /* path; NULL if none could be made */
-	bool target_ended;     /* the program itself; false: stopped by duration or plumb_session_stop() */
+	bool target_ended;     /* the program itself, or all that were attached to; false: stopped by duration or
+				  plumb_session_stop() */
 	bool launched;
 	int wait_status; /* launched and ended: as from waitpid(2) */
 	/* With plumb_session_options.until: whether the sampling ended for it, and how well the shares are known. */
@@ -160,6 +165,12 @@ PLUMB_API struct plumb_error *plumb_session_launch(const struct plumb_session_op
  * PLUMB_ERR_NOT_PYTHON (says what it is), PLUMB_ERR_NOT_SUPPORTED, PLUMB_ERR_WRITE_FAILED. */
 PLUMB_API struct plumb_error *plumb_session_attach(const struct plumb_session_options *o, int pid,
 						   struct plumb_session **ret) PLUMB_MUST_CHECK;
+/** Sample @p count running processes in one recording, which knows each of them, until all have ended; with
+ * PLUMB_SUBPROCESSES_YES their descendants, too. One that is named twice is sampled once. What cannot be sampled is
+ * told to `refused` and left out. Errors: those of plumb_session_attach() for the last one, if none can be sampled;
+ * PLUMB_ERR_INVALID: no process is named. */
+PLUMB_API struct plumb_error *plumb_session_attach_all(const struct plumb_session_options *o, const int *pids,
+						       size_t count, struct plumb_session **ret) PLUMB_MUST_CHECK;
 /** Sample the calling process, which is a Python: without a stop, by two threads that are none of Python's. A guest: it
  * leaves the limits of the process as they are and takes a quarter of the free descriptors at most. In a child that the
  * process forks later the session is not there: its functions do nothing, wait for nothing and say so (struct

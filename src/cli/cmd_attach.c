@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plumb attach: sample a running process. Layer cli. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "outcome.h"
@@ -31,9 +32,10 @@ static const struct opt options_announce[] = {
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
-static const struct opt *const tables[] = {options_sampling, options_rows,   options_text,     options_idle,
-					   options_filters,  options_own,    options_html,     options_force,
-					   options_quiet,    options_common, options_announce, NULL};
+static const struct opt *const tables[] = {
+	options_called,	 options_sampling, options_rows, options_text,	options_idle,
+	options_filters, options_own,	   options_html, options_force, options_quiet,
+	options_common,	 options_announce, NULL};
 
 static const char *const examples[] = {
 	"plumb attach 4242",
@@ -44,6 +46,10 @@ static const char *const examples[] = {
 	"ten seconds of CPU time",
 	"plumb attach 4242 --subprocesses",
 	"with its children, present and future: a server with its workers",
+	"plumb attach 4242 4300 4301",
+	"several processes in one recording, which knows each of them, until all have ended",
+	"plumb attach --name gunicorn",
+	"all processes of that name",
 	"plumb attach 4242 --threads worker-1,worker-2 --lines",
 	"two of its threads, by line",
 	NULL,
@@ -66,14 +72,15 @@ static uint64_t watch(const struct config *c, struct plumb_session *s)
 }
 
 /* Whoever asked for a time learns that there was less. */
-static void tell_early_end(const struct config *c, const struct plumb_result *r, uint64_t sampled_ns)
+static void tell_early_end(const struct config *c, const struct chosen *chosen, const struct plumb_result *r,
+			   uint64_t sampled_ns)
 {
 	char message[128];
 
 	if (!r->target_ended || c->quiet || sampled_ns >= c->session.duration_ns)
 		return;
-	snprintf(message, sizeof message, "the process ended after %.1f of %.1f s", (double)sampled_ns / 1e9,
-		 (double)c->session.duration_ns / 1e9);
+	snprintf(message, sizeof message, "the process%s ended after %.1f of %.1f s", chosen->count > 1 ? "es" : "",
+		 (double)sampled_ns / 1e9, (double)c->session.duration_ns / 1e9);
 	complain(message, "");
 }
 
@@ -84,11 +91,26 @@ static void announce(void)
 	fflush(stdout);
 }
 
-static int sample(struct config *c, int pid, struct second_output *second)
+/* What was told of each is far above the report. */
+static void tell_left_out(const struct config *c, const struct chosen *chosen)
+{
+	char message[96];
+
+	if (!chosen->failed || c->quiet)
+		return;
+	snprintf(message, sizeof message, "%d of those that were named could not be sampled; see above",
+		 chosen->failed);
+	tell_note(NULL, message);
+}
+
+static int sample(struct config *c, struct chosen *chosen, struct second_output *second)
 {
 	struct plumb_session *s;
 	struct plumb_result result = {0};
-	struct plumb_error *err = plumb_session_attach(&c->session, pid, &s);
+
+	c->session.refused = which_refused;
+	c->session.refused_ctx = chosen;
+	struct plumb_error *err = plumb_session_attach_all(&c->session, chosen->pids, (size_t)chosen->count, &s);
 	uint64_t sampled_ns;
 	int status;
 
@@ -100,7 +122,8 @@ static int sample(struct config *c, int pid, struct second_output *second)
 		announce();
 	sampled_ns = watch(c, s);
 	status = outcome_tell(c, s, second, &result);
-	tell_early_end(c, &result, sampled_ns);
+	tell_early_end(c, chosen, &result, sampled_ns);
+	tell_left_out(c, chosen);
 	signals_watch(NULL);
 	plumb_session_destroy(s);
 	if (!result.found_python && !status) {
@@ -110,38 +133,59 @@ static int sample(struct config *c, int pid, struct second_output *second)
 	return status;
 }
 
-static int run(const struct command *cmd, struct config *c, int argc, char **argv)
+static int attach(struct config *c, struct chosen *chosen)
 {
 	struct second_output second;
 	struct failure why;
-	int pid, status = which_process(cmd, argv[0], &pid);
 
-	if (status)
-		return status;
+	if (!chosen->count)
+		return EXIT_OWN_FAILURE;
 	if (!outcome_prepare(c, &second, &why))
 		return complain_failure(&why);
 	signals_before_attach();
-	status = sample(c, pid, &second);
+	int status = sample(c, chosen, &second);
 	outcome_discard(&second);
+	return status;
+}
+
+static int run(const struct command *cmd, struct config *c, int argc, char **argv)
+{
+	struct chosen chosen;
+	struct failure why;
+
+	if (!argc && !c->names.count) {
+		refuse(&why, "usage: plumb attach PID|NAME..., or plumb attach --name NAME",
+		       "attach needs the id or the name of a process");
+		return complain_failure(&why);
+	}
+	if (!which_processes(cmd, argc, argv, &c->names, &chosen)) {
+		refuse(&why, "", "out of memory");
+		return complain_failure(&why);
+	}
+	int status = attach(c, &chosen);
+	free(chosen.pids);
 	return status;
 }
 
 const struct command command_attach = {
 	.name = "attach",
-	.usage = "PID|NAME",
-	.summary = "sample a running process",
+	.usage = "PID|NAME... | --name NAME",
+	.summary = "sample a running process, or several",
 	.about = "Sample a running Python process until Ctrl-C, until -d TIME is over, or until it ends. NAME is that "
 		 "of "
 		 "its script, of its module (python -m) or of its program; if there is more than one of that name, "
 		 "plumb "
-		 "lists them and samples none. The process is "
-		 "left as it was found. Writes to standard error and saves a recording, plumb.PROG.PID.plumb. The exit "
+		 "lists them and samples none, but with --name all of them. Several processes are in one recording, "
+		 "which knows each of them, until all have ended; one that cannot be sampled is told and left out. The "
+		 "processes are "
+		 "left as they were found. Writes to standard error and saves a recording, plumb.PROG.PID.plumb. The "
+		 "exit "
 		 "status is 0, or 125 if plumb failed.",
 	.examples = examples,
 	.tables = tables,
 	.operands = OPERANDS_ANYWHERE,
-	.min_operands = 1,
-	.max_operands = 1,
+	.min_operands = 0,
+	.max_operands = -1,
 	.operand = "the id or the name of a process",
 	.run = run,
 };

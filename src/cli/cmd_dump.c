@@ -36,25 +36,6 @@ static const char *const examples[] = {
 	NULL,
 };
 
-/* The processes that the operands mean, all of them before the first one is looked at. What is no process is told. */
-struct chosen {
-	int *pids;
-	int count;
-	int failed; /* operands that mean no process, or more than one */
-};
-
-static bool choose(const struct command *cmd, int argc, char **argv, struct chosen *ret)
-{
-	*ret = (struct chosen){.pids = calloc((size_t)argc + 1, sizeof *ret->pids)};
-	for (int i = 0; ret->pids && i < argc; i++) {
-		if (which_process(cmd, argv[i], &ret->pids[ret->count]))
-			ret->failed++;
-		else
-			ret->count++;
-	}
-	return ret->pids != NULL;
-}
-
 static struct plumb_dump_look look_of(const struct config *c)
 {
 	struct plumb_dump_look look = PLUMB_DUMP_LOOK_INIT;
@@ -134,7 +115,7 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	}
 	c->dump.thread_words = (const char *const *)c->threads.words;
 	c->dump.thread_word_count = c->threads.count;
-	if (!choose(cmd, argc, argv, &chosen)) {
+	if (!which_processes(cmd, argc, argv, &c->names, &chosen)) {
 		refuse(&why, "", "out of memory");
 		return complain_failure(&why);
 	}

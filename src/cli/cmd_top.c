@@ -17,8 +17,9 @@ static const struct opt options_top[] = {
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
-static const struct opt *const tables[] = {options_top, options_sampling, options_idle,	  options_filters,
-					   options_own, options_force,	  options_common, NULL};
+static const struct opt *const tables[] = {options_called, options_top,	    options_sampling,
+					   options_idle,   options_filters, options_own,
+					   options_force,  options_common,  NULL};
 
 static const char *const examples[] = {
 	"plumb top",
@@ -27,6 +28,8 @@ static const char *const examples[] = {
 	"where it spends its time now, and has since you look; '?' shows the keys, 'q' ends",
 	"plumb top app.py",
 	"the process that runs the script app.py, if it is the only one",
+	"plumb top --name gunicorn",
+	"all processes of that name, as one",
 	"plumb top -- python app.py --port 80",
 	"start the program; what it writes goes to a file",
 	"plumb top 4242 --plain -d 60 >> load.log",
@@ -36,10 +39,10 @@ static const char *const examples[] = {
 
 const struct command command_top = {
 	.name = "top",
-	.usage = "[PID|NAME|FILE|-- PROGRAM [ARG...]]",
+	.usage = "[PID...|NAME|FILE|-- PROGRAM [ARG...]]",
 	.summary = "what a program does now: functions, calls, threads, lines, tasks",
 	.about =
-		"Watch a running Python process, a PROGRAM that is started, or look at the recording FILE "
+		"Watch a running Python process, or several, a PROGRAM that is started, or look at the recording FILE "
 		"(NAME.plumb): its functions, calls, threads and lines, of the last five seconds beside all since "
 		"the start. Without any of them it lists the Pythons that run and may be sampled, by the CPU time that "
 		"they use, to choose one of. With --tasks it shows what asyncio tasks wait for. A program that is "

@@ -14,7 +14,7 @@ enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct config {
 	struct plumb_session_options session;
 	struct plumb_report_options report;
-	struct word_list threads, processes, modules, tags, own;
+	struct word_list threads, processes, modules, tags, own, names;
 	char *made_by; /* the command line, for what is written */
 	struct plumb_dump_options dump;
 	struct plumb_diff_options diff;
@@ -58,6 +58,7 @@ extern const struct opt options_text[];	     /* run, attach, report: how much of
 extern const struct opt options_idle[];	     /* report, convert, diff: idle threads and samples */
 extern const struct opt options_filters[];   /* which samples and frames are written; --threads is apart */
 extern const struct opt options_native[];    /* report, convert, diff: those that sample have it among theirs */
+extern const struct opt options_called[];    /* attach, top: processes by their name */
 extern const struct opt options_own[];	     /* run, attach, report, convert, diff: which code is the program's own */
 extern const struct opt options_names[];     /* report, convert, diff: how names are written */
 extern const struct opt options_formats[];   /* report, convert: the formats of what is read and written */

@@ -162,5 +162,6 @@ void config_free(struct config *c)
 	word_list_free(&c->tags);
 	value_amounts_free(&c->per);
 	word_list_free(&c->own);
+	word_list_free(&c->names);
 	free(c->made_by);
 }

@@ -174,6 +174,23 @@ static bool set_always_stop(struct config *c, const char *value, struct failure 
 #define SAMPLING "Sampling"
 #define STOPPING "Stopping the program's threads"
 
+static bool set_name(struct config *c, const char *value, struct failure *why)
+{
+	if (*value == '\0' || !word_list_add_whole(&c->names, value))
+		return refuse(why, "give the name of a script, of a module (python -m) or of a program",
+			      "'%s' names no process", value);
+	return true;
+}
+
+const struct opt options_called[] = {
+	{"name", 0, "NAME",
+	 "all processes of that name, in one recording: of their script, their module (python -m) or their program; "
+	 "may "
+	 "be repeated",
+	 SAMPLING, set_name},
+	{NULL, 0, NULL, NULL, NULL, NULL},
+};
+
 const struct opt options_sampling[] = {
 	{"rate", 'r', "RATE", "samples per second and thread: 1000 (the default; of top 100), 1k, 100hz, or max",
 	 SAMPLING, set_rate},

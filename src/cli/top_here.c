@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In plumb-top: what is to be watched, and how. Layer cli. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -40,11 +41,11 @@ static bool is_recording(const char *operand)
 	return is;
 }
 
-static bool names_a_recording(const struct config *c, int argc, struct failure *why)
+static bool names_a_recording(const struct config *c, bool named, struct failure *why)
 {
 	const char *format = c->output ? plumb_format_for_path(c->output) : NULL;
 
-	if (c->output && argc == 0)
+	if (c->output && !named)
 		return refuse(why, "name the process, too", "-o is the recording of one process, and none is named");
 	if (!format || strcmp(format, "plumb") == 0)
 		return true;
@@ -52,35 +53,63 @@ static bool names_a_recording(const struct config *c, int argc, struct failure *
 		      "top records, and '%s' is no recording", c->output);
 }
 
-/* Fill in what is watched. Returns 0 or the exit status. */
-static int choose(const struct command *cmd, struct config *c, int argc, char **argv, struct top_options *o)
+static bool are_ids(int argc, char **argv)
+{
+	int pid;
+
+	for (int i = 0; i < argc; i++)
+		if (!value_pid(argv[i], &pid))
+			return false;
+	return true;
+}
+
+/* A program that is not behind '--' has operands, too. */
+static bool check_operands(const struct config *c, int argc, char **argv, struct failure *why)
+{
+	if (!names_a_recording(c, argc || c->names.count, why))
+		return false;
+	if (c->split == 0 && argc == 0)
+		return refuse(why, "to start a program: plumb top -- PROGRAM [ARG...]",
+			      "there is no program behind '--'");
+	if (c->split == 0 && c->names.count)
+		return refuse(why, "leave out one of them", "top does not take '--name' beside a program");
+	if (c->split != 0 && argc > 1 && !are_ids(argc, argv))
+		return refuse(why, "to start a program: plumb top -- PROGRAM [ARG...]",
+			      "top does not take '%s' beside '%s'", argv[1], argv[0]);
+	return true;
+}
+
+static int choose_processes(const struct command *cmd, struct config *c, int argc, char **argv, struct chosen *ret)
 {
 	struct failure why;
 
-	if (!names_a_recording(c, argc, &why))
+	if (which_processes(cmd, argc, argv, &c->names, ret))
+		return ret->count ? 0 : EXIT_OWN_FAILURE;
+	refuse(&why, "", "out of memory");
+	return complain_failure(&why);
+}
+
+/* Fill in what is watched. Returns 0 or the exit status. */
+static int choose(const struct command *cmd, struct config *c, int argc, char **argv, struct top_options *o,
+		  struct chosen *chosen)
+{
+	struct failure why;
+
+	if (!check_operands(c, argc, argv, &why))
 		return complain_failure(&why);
-	if (c->split == 0 && argc == 0) {
-		refuse(&why, "to start a program: plumb top -- PROGRAM [ARG...]", "there is no program behind '--'");
-		return complain_failure(&why);
-	}
 	if (c->split == 0) {
 		o->program = argv;
 		return 0;
 	}
-	if (argc == 0) {
-		o->choose = true;
-		return 0;
-	}
-	if (argc > 1) {
-		refuse(&why, "to start a program: plumb top -- PROGRAM [ARG...]", "top does not take '%s' beside '%s'",
-		       argv[1], argv[0]);
-		return complain_failure(&why);
-	}
-	if (is_recording(argv[0])) {
+	o->choose = argc == 0 && !c->names.count;
+	if (argc == 1 && is_recording(argv[0]))
 		o->recording = argv[0];
+	if (o->choose || o->recording)
 		return 0;
-	}
-	return which_process_or_file(cmd, argv[0], &o->pid);
+	int status = choose_processes(cmd, c, argc, argv, chosen);
+	o->pids = chosen->pids;
+	o->pid_count = (size_t)chosen->count;
+	return status;
 }
 
 static void prepare(struct config *c)
@@ -112,14 +141,10 @@ static bool browse(const char *path, char *why, size_t size)
 	return ok;
 }
 
-int top_begin(const struct command *cmd, struct config *c, int argc, char **argv)
+static int watch(struct config *c, struct top_options o)
 {
-	struct top_options o = {0};
-	int wait_status = -1, status = choose(cmd, c, argc, argv, &o);
+	int wait_status = -1;
 
-	prctl(PR_SET_NAME, "plumb-top"); /* it was executed without a name */
-	if (status)
-		return status;
 	prepare(c);
 	o.session = c->session;
 	o.report = c->report;
@@ -135,4 +160,19 @@ int top_begin(const struct command *cmd, struct config *c, int argc, char **argv
 	if (err)
 		return complain_begin(err, &o);
 	return wait_status < 0 ? finish_stdout() : program_exit_status(wait_status);
+}
+
+int top_begin(const struct command *cmd, struct config *c, int argc, char **argv)
+{
+	struct top_options o = {0};
+	struct chosen chosen = {0};
+	int status = choose(cmd, c, argc, argv, &o, &chosen);
+
+	prctl(PR_SET_NAME, "plumb-top"); /* it was executed without a name */
+	c->session.refused = which_refused;
+	c->session.refused_ctx = &chosen;
+	if (!status)
+		status = watch(c, o);
+	free(chosen.pids);
+	return status;
 }

@@ -94,28 +94,24 @@ static bool is_file(const char *name)
 	return stat(name, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static void tell_none(const char *name, const struct plumb_processes *found, bool files)
+static void tell_none(const char *name, const struct plumb_processes *found)
 {
 	struct nearest nearest = nearest_start(name);
 	struct failure why;
 	const char *other;
 
-	if (files && is_file(name)) {
-		refuse(&why, "give a recording of plumb's, or a process; 'plumb report FILE' reads other profiles, too",
-		       "the file '%.200s' is no recording, and no process is called so", name);
-		complain(why.message, why.hint);
-		return;
-	}
-
 	for (size_t i = 0; (other = plumb_processes_other(found, i)); i++)
 		nearest_try(&nearest, other);
 	refuse(&why, how_named, "no process is called '%.200s'", name);
-	if (nearest.found)
+	if (is_file(name))
+		refuse(&why, "'plumb report FILE' shows recordings, and reads other profiles",
+		       "'%.200s' is a file, and no process is called so", name);
+	else if (nearest.found)
 		snprintf(why.hint, sizeof why.hint, "there is one called '%.200s'", nearest.found);
 	complain(why.message, why.hint);
 }
 
-static int by_name(const struct command *cmd, const char *name, bool files, int *pid_ret)
+static int by_name(const struct command *cmd, const char *name, int *pid_ret)
 {
 	struct plumb_processes *found;
 	struct plumb_process first, second;
@@ -125,7 +121,7 @@ static int by_name(const struct command *cmd, const char *name, bool files, int 
 	if (err)
 		return complain_error(err);
 	if (!plumb_processes_at(found, 0, &first)) {
-		tell_none(name, found, files);
+		tell_none(name, found);
 	} else if (plumb_processes_at(found, 1, &second)) {
 		tell_several(cmd, name, found);
 	} else {
@@ -136,24 +132,75 @@ static int by_name(const struct command *cmd, const char *name, bool files, int 
 	return status;
 }
 
-static int which(const struct command *cmd, const char *operand, bool files, int *pid_ret)
+int which_process(const struct command *cmd, const char *operand, int *pid_ret)
 {
 	struct failure why;
 
 	if (value_pid(operand, pid_ret))
 		return 0;
 	if (operand[strspn(operand, "+-0123456789")] != '\0')
-		return by_name(cmd, operand, files, pid_ret);
+		return by_name(cmd, operand, pid_ret);
 	refuse(&why, how_named, "'%s' is not a process id", operand);
 	return complain_failure(&why);
 }
 
-int which_process(const struct command *cmd, const char *operand, int *pid_ret)
+static bool add_pid(struct chosen *c, int pid)
 {
-	return which(cmd, operand, false, pid_ret);
+	int *grown = realloc(c->pids, ((size_t)c->count + 1) * sizeof *grown);
+
+	if (!grown)
+		return false;
+	c->pids = grown;
+	c->pids[c->count++] = pid;
+	return true;
 }
 
-int which_process_or_file(const struct command *cmd, const char *operand, int *pid_ret)
+static bool add_called(struct chosen *c, const char *name)
 {
-	return which(cmd, operand, true, pid_ret);
+	struct plumb_processes *found;
+	struct plumb_process p;
+	bool ok = true;
+	struct plumb_error *err = plumb_processes_find(name, &found);
+
+	if (err) {
+		complain_error(err);
+		c->failed++;
+		return true;
+	}
+	if (!plumb_processes_at(found, 0, &p)) {
+		tell_none(name, found);
+		c->failed++;
+	}
+	for (size_t i = 0; ok && plumb_processes_at(found, i, &p); i++)
+		ok = add_pid(c, p.pid);
+	plumb_processes_destroy(found);
+	return ok;
+}
+
+bool which_processes(const struct command *cmd, int argc, char **argv, const struct word_list *names,
+		     struct chosen *ret)
+{
+	bool ok = true;
+	int pid;
+
+	*ret = (struct chosen){0};
+	for (int i = 0; ok && i < argc; i++) {
+		if (which_process(cmd, argv[i], &pid))
+			ret->failed++;
+		else
+			ok = add_pid(ret, pid);
+	}
+	for (size_t i = 0; ok && i < names->count; i++)
+		ok = add_called(ret, names->words[i]);
+	if (!ok)
+		free(ret->pids);
+	return ok;
+}
+
+void which_refused(void *chosen, int pid, const struct plumb_error *why)
+{
+	struct chosen *c = chosen;
+
+	complain(plumb_error_message(why), plumb_error_hint(why));
+	c->failed++;
 }

@@ -20,10 +20,16 @@ struct plumb_tags;
 #define PL_USUAL_OVERHEAD 0.2
 
 struct pl_engine_options {
-	pid_t pid;
+	/* Whom: these processes, each once. Borrowed while the engine lives */
+	const pid_t *pids;
+	size_t pid_count;
+	/* What cannot be sampled is left out, and @p err goes to this function; but the last one is told by open() if
+	 * none is left. NULL: for one process */
+	void (*refused)(void *ctx, pid_t pid, struct plumb_error *err);
+	void *refused_ctx;
 	bool own;	    /* it is ours: plumb runs in it */
 	bool launched;	    /* our child, perhaps not yet running Python: wait for one to appear */
-	bool subprocesses;  /* sample its descendants, too */
+	bool subprocesses;  /* sample their descendants, too */
 	uint64_t period_ns; /* 0: as fast as possible */
 	/* The rate falls until sampling costs no more than this share. 0: PL_USUAL_OVERHEAD for the rounds alone, but
 	 * as fast as possible they may cost what they do; INFINITY: no limit */
@@ -85,12 +91,12 @@ struct pl_order {
 
 struct pl_engine_stats {
 	bool ended;	   /* the sampling thread is done */
-	bool target_ended; /* the process that was asked for; its descendants may go on */
+	bool target_ended; /* all processes that were asked for; their descendants may go on */
 	bool found_python;
 	bool paused;
 	uint32_t threads, processes; /* being sampled */
 	uint64_t elapsed_ns, ticks, taken_ns, missed_ns, losses[PL_LOSSES], stops, stopped_ns;
-	uint64_t halted_ns; /* for which a signal or a debugger had stopped the process that was asked for */
+	uint64_t halted_ns; /* for which a signal or a debugger had stopped the process that was asked for first */
 	uint64_t period_ns; /* as it is now */
 	uint64_t told_ns;   /* CLOCK_MONOTONIC at elapsed_ns */
 	uint64_t cpu_ns;    /* of the sampling thread and of the consumer */
@@ -113,7 +119,7 @@ struct pl_engine_ops {
 	/** What could it tell here? A set of enum pl_engine_can. Asked before a program is started; changes nothing.
 	 * Errors: why it cannot sample as @p o asks for. */
 	struct plumb_error *(*probe)(const struct pl_engine_options *o, unsigned *can_ret);
-	/** Find the target and its Python. Not launched: all errors of plumb_session_attach() are told here. */
+	/** Find the targets and their Pythons. Not launched: all errors of plumb_session_attach() are told here. */
 	struct plumb_error *(*open)(const struct pl_engine_options *o, struct pl_engine **ret);
 	/** Begin to sample; samples' time counts from here. */
 	struct plumb_error *(*start)(struct pl_engine *e);

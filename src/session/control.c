@@ -20,7 +20,7 @@ struct plumb_error *pl_session_check_forked(const struct plumb_session *s)
 /* Asked of the kernel: the sampling thread can be held up, and say nothing. */
 bool pl_session_program_ended(const struct plumb_session *s)
 {
-	return s->options.launched && (s->reaped || pl_program_has_ended(s->options.pid));
+	return s->options.launched && (s->reaped || pl_program_has_ended(s->pid));
 }
 
 static bool is_paused(struct plumb_session *s)

@@ -59,7 +59,7 @@ static struct plumb_error *open_unnamed(struct plumb_session *s, struct pl_new_f
 	struct plumb_error *err = NULL;
 
 	for (int number = 1; number <= NAMES_MAX; number++) {
-		char *path = free_name(s->program, (int)s->options.pid, number);
+		char *path = free_name(s->program, (int)s->pid, number);
 
 		plumb_error_destroy(err);
 		err = path ? pl_new_file_open(path, PL_REPLACE_NONE, ret) : &pl_err_no_memory;
@@ -166,7 +166,7 @@ void pl_session_name_after_python(struct plumb_session *s)
 	const char *program = pl_strtab_get(p->strings, p->processes[0].name, NULL);
 	bool renamed = strcmp(program, s->program) == 0;
 	for (int number = 1; number <= NAMES_MAX && !renamed; number++) {
-		char *path = free_name(program, (int)s->options.pid, number);
+		char *path = free_name(program, (int)s->pid, number);
 
 		renamed = path && pl_capture_rename(s->writer, path);
 		if (renamed) {

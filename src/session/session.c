@@ -149,7 +149,7 @@ static struct plumb_error *begin(struct plumb_session *s)
 	struct plumb_error *err;
 	char command[4096];
 
-	pl_program_command(s->options.pid, command, sizeof command);
+	pl_program_command(s->pid, command, sizeof command);
 	if ((err = intern(s->profile, command, &s->profile->meta.command)))
 		return err;
 	s->profile->meta.start_real_ns = s->since.real_ns = pl_clock_real_ns();
@@ -160,7 +160,7 @@ static struct plumb_error *begin(struct plumb_session *s)
 
 static struct plumb_error *open_tags(struct plumb_session *s, uint64_t at)
 {
-	struct plumb_error *err = pl_target_tags_create(s->options.pid, at, &s->tags);
+	struct plumb_error *err = pl_target_tags_create(s->pid, at, &s->tags);
 
 	if (!err)
 		s->options.tags = pl_target_tags_get(s->tags);
@@ -169,28 +169,35 @@ static struct plumb_error *open_tags(struct plumb_session *s, uint64_t at)
 
 static struct plumb_error *attach(struct plumb_session *s, const struct plumb_session_options *o)
 {
-	struct plumb_error *err = pl_program_check(s->options.pid);
+	struct plumb_error *err = o->tags_at ? open_tags(s, o->tags_at) : NULL;
 
-	if (err)
-		return err;
-	pl_program_name(s->options.pid, s->program, sizeof s->program);
-	err = o->tags_at ? open_tags(s, o->tags_at) : NULL;
 	if (err || (err = s->ops->open(&s->options, &s->engine)))
-		return pl_hint_wrapped(err, s->options.pid, "attach");
+		return pl_hint_wrapped(err, s->pids[s->options.pid_count - 1], "attach");
+	pl_session_know_whom(s);
+	pl_program_name(s->pid, s->program, sizeof s->program);
 	if (!o->no_recording && (err = pl_session_open_recording(s, o->output)))
 		return err;
 	return begin(s);
 }
 
+struct whom {
+	const int *pids;
+	size_t count;
+};
+
 static struct plumb_error *attach_session(const struct plumb_session_options *o, struct pl_engine_options eo,
-					  struct plumb_session **ret)
+					  struct whom whom, struct plumb_session **ret)
 {
 	struct plumb_session *s;
 	struct plumb_error *err = session_alloc(o, eo, &s);
 
 	if (err)
 		return err;
-	err = attach(s, o);
+	s->tell_refused = o->refused;
+	s->tell_ctx = o->refused_ctx;
+	err = pl_session_choose_whom(s, whom.pids, whom.count);
+	if (!err)
+		err = attach(s, o);
 	if (err) {
 		plumb_session_destroy(s);
 		return err;
@@ -199,16 +206,29 @@ static struct plumb_error *attach_session(const struct plumb_session_options *o,
 	return NULL;
 }
 
-struct plumb_error *plumb_session_attach(const struct plumb_session_options *given, int pid, struct plumb_session **ret)
+static struct plumb_error *check_whom(const struct plumb_session_options *o, size_t count)
+{
+	if (!count)
+		return pl_error(PLUMB_ERR_INVALID, "no process is named");
+	if (o->tags_at && count > 1)
+		return pl_error(PLUMB_ERR_INVALID, "tags are those of one process, and %zu are named", count);
+	return NULL;
+}
+
+struct plumb_error *plumb_session_attach_all(const struct plumb_session_options *given, const int *pids, size_t count,
+					     struct plumb_session **ret)
 {
 	struct plumb_session_options o;
 	struct plumb_error *err = pl_session_take_options(given, &o);
 
-	if (err)
+	if (err || (err = check_whom(&o, count)))
 		return err;
-	struct pl_engine_options eo = pl_session_engine_options(&o);
-	eo.pid = pid;
-	return attach_session(&o, eo, ret);
+	return attach_session(&o, pl_session_engine_options(&o), (struct whom){pids, count}, ret);
+}
+
+struct plumb_error *plumb_session_attach(const struct plumb_session_options *o, int pid, struct plumb_session **ret)
+{
+	return plumb_session_attach_all(o, &pid, 1, ret);
 }
 
 struct plumb_error *plumb_session_own(const struct plumb_session_options *given, struct plumb_session **ret)
@@ -220,12 +240,12 @@ struct plumb_error *plumb_session_own(const struct plumb_session_options *given,
 		return err;
 	struct pl_engine_options eo = pl_session_engine_options(&o);
 	eo.own = true;
-	eo.pid = getpid();
+	int pid = getpid();
 	eo.stop = PL_STOP_NEVER; /* a thread cannot stop its siblings */
 	eo.subprocesses = false;
 	eo.tags = o.tags;
 	o.tags_at = 0;
-	return attach_session(&o, eo, ret);
+	return attach_session(&o, eo, (struct whom){&pid, 1}, ret);
 }
 
 /* A recording whose name has the process id is made when there is a process: whether it can be is found out before. */
@@ -247,12 +267,13 @@ static struct plumb_error *launch(struct plumb_session *s, const struct plumb_se
 				  : o->no_recording ? NULL
 						    : check_place();
 
-	if (err)
+	if (err || (err = pl_session_choose_child(s)))
 		return err;
 	plumb_signals_now(&now);
-	if ((err = pl_program_launch(argv, o->signals ? o->signals : &now, &s->options.pid)))
+	if ((err = pl_program_launch(argv, o->signals ? o->signals : &now, &s->pid)))
 		return err;
-	pl_program_name(s->options.pid, s->program, sizeof s->program);
+	s->pids[0] = s->pid;
+	pl_program_name(s->pid, s->program, sizeof s->program);
 	if (!output && !o->no_recording && (err = pl_session_open_recording(s, NULL)))
 		pl_session_failed(s, err);
 	err = s->ops->open(&s->options, &s->engine);
@@ -275,7 +296,7 @@ struct plumb_error *plumb_session_launch(const struct plumb_session_options *giv
 		return err;
 	err = launch(s, &o, argv);
 	if (err) {
-		if (s->options.pid) /* started, but it cannot be sampled: no program is left behind unseen */
+		if (s->pid) /* started, but it cannot be sampled: no program is left behind unseen */
 			plumb_session_signal(s, SIGTERM);
 		plumb_session_destroy(s);
 		return err;
@@ -301,8 +322,8 @@ void plumb_session_stop(struct plumb_session *s)
 
 void plumb_session_signal(struct plumb_session *s, int signo)
 {
-	if (!s->reaped && s->options.pid > 0 && !pl_session_forked(s))
-		(void)kill(s->options.pid, signo);
+	if (!s->reaped && s->pid > 0 && !pl_session_forked(s))
+		(void)kill(s->pid, signo);
 }
 
 void plumb_session_interrupt(struct plumb_session *s)
@@ -367,7 +388,7 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 {
 	struct pl_engine_stats st;
 
-	*ret = (struct plumb_result){.pid = s->options.pid, .recording = s->path};
+	*ret = (struct plumb_result){.pid = s->pid, .recording = s->path};
 	if (pl_session_forked(s))
 		return pl_session_check_forked(s);
 	join_consumer(s);
@@ -375,7 +396,7 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 	pthread_mutex_lock(&s->work);
 	finish_counting(s, st.found_python);
 	pthread_mutex_unlock(&s->work);
-	*ret = (struct plumb_result){.pid = s->options.pid,
+	*ret = (struct plumb_result){.pid = s->pid,
 				     .recording = s->path,
 				     .target_ended = st.target_ended,
 				     .launched = s->options.launched,
@@ -396,9 +417,9 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 int plumb_session_reap(struct plumb_session *s)
 {
 	if (!s->reaped) {
-		pl_program_wait_end(s->options.pid);
+		pl_program_wait_end(s->pid);
 		s->reaped = true; /* before its id is given away: a signal that comes in between is sent to nobody */
-		s->wait_status = pl_program_reap(s->options.pid);
+		s->wait_status = pl_program_reap(s->pid);
 	}
 	return s->wait_status;
 }
@@ -428,6 +449,7 @@ void plumb_session_destroy(struct plumb_session *s)
 	free(s->path);
 	if (!s->left) {
 		free(s->tids);
+		free(s->pids);
 		pl_target_tags_destroy(s->tags);
 	}
 	free(s);

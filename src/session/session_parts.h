@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to src/session: a session, and which file does what with it.
  *
- *   session.c   making one, ending it
+ *   session.c   making one, ending it;  whom.c  the processes that it is of
  *   reset.c     counting from anew;  session_snapshot.c  copies of what it counted so far
  *   consumer.c  taking over what was sampled; the consumer thread; status
  *   record.c    its recording, and what went wrong
@@ -38,7 +38,12 @@ struct pl_session_since {
 
 struct plumb_session {
 	struct pl_engine_options options;
-	int *tids;		     /* what options.hidden and options.tids point into */
+	int *tids;	/* what options.hidden and options.tids point into */
+	pid_t *pids;	/* what options.pids points into */
+	pid_t pid;	/* the first of them that is sampled; it names the recording */
+	size_t refused; /* in front of it, as they could not be */
+	void (*tell_refused)(void *ctx, int pid, const struct plumb_error *why);
+	void *tell_ctx;
 	struct pl_target_tags *tags; /* what options.tags is of, if they are another process's */
 	unsigned generation;	     /* of the process that began it: forks.h */
 	const struct pl_engine_ops *ops;
@@ -85,6 +90,15 @@ struct plumb_error *pl_session_take_options(const struct plumb_session_options *
 struct plumb_error *pl_session_check_rate(double rate_hz) PLUMB_MUST_CHECK;
 uint64_t pl_session_period_ns(double rate_hz);
 struct pl_engine_options pl_session_engine_options(const struct plumb_session_options *o);
+
+/* whom.c */
+/** It is to sample these processes, each once. What cannot be sampled is told, and left out. Errors: of the last one,
+ * if none is left. */
+struct plumb_error *pl_session_choose_whom(struct plumb_session *s, const int *pids, size_t count) PLUMB_MUST_CHECK;
+/** It is to sample the process whose number comes into s->pids[0]. */
+struct plumb_error *pl_session_choose_child(struct plumb_session *s) PLUMB_MUST_CHECK;
+/** The engine has them. */
+void pl_session_know_whom(struct plumb_session *s);
 
 /* control.c */
 /** Are we in a child of the process that began it? Then none of its threads is there, and nothing of it means anything.

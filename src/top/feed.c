@@ -311,7 +311,7 @@ static struct plumb_error *open_session(struct feed *f)
 	o.no_recording = !o.output;
 	if (f->o->program)
 		return launch_into_file(f, &o);
-	return plumb_session_attach(&o, f->o->pid, &f->session);
+	return plumb_session_attach_all(&o, f->o->pids, f->o->pid_count, &f->session);
 }
 
 /* Whether its samples have times is seen when one is asked for. */

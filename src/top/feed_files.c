@@ -34,7 +34,7 @@ static struct plumb_error *write_free(const struct feed *f, const struct plumb_p
 {
 	char chosen[sizeof f->own_output];
 	struct plumb_output *file;
-	int pid = f->pid ? f->pid : f->o->pid; /* filters may leave nothing */
+	int pid = f->pid || !f->o->pids ? f->pid : f->o->pids[0]; /* filters may leave nothing */
 	struct plumb_error *err = feed_open_free(pid, suffix, chosen, sizeof chosen, &file);
 
 	if (err)

@@ -42,6 +42,8 @@ static void tell_end(const struct top_options *o, const struct feed *f)
 /* What was chosen from the list, again and again. The terminal is open. */
 static void watch_chosen(struct programs *p, struct top_options *o)
 {
+	o->pids = &o->pid;
+	o->pid_count = 1;
 	for (bool back = true; back && (o->pid = programs_choose(p));) {
 		struct feed f;
 		struct plumb_error *err = feed_open(&f, o);

@@ -9,7 +9,9 @@ struct top_options {
 	struct plumb_session_options session;
 	struct plumb_report_options report; /* filters; `note` is told what should be known when it is over */
 	/* What is watched: one of these, or what is chosen from a list. */
-	int pid;		    /* 0: not this */
+	const int *pids; /* NULL: not this */
+	size_t pid_count;
+	int pid;		    /* the one that was chosen */
 	char *const *program;	    /* to be started; NULL: not this */
 	const char *recording;	    /* to be read; NULL: not this */
 	bool choose;		    /* none of them: all Pythons are listed */

@@ -122,7 +122,7 @@ def test_several_are_listed_and_none_is_chosen(plumb, target, any_python, app, c
     lines = result.stderr.splitlines()
     assert lines[0] == "plumb: 3 processes are called '%s'; choose one:" % app.script, result
     assert [line.split()[:3] for line in lines[1:4]] == [["plumb", command, str(pid)] for pid in pids], "the oldest first: %s" % result
-    assert len(lines) == 4 + (command == "dump"), result
+    assert len(lines) == 4 + (command != "doctor"), result
     for line in lines[1:4]:
         assert "(uid %d), since " % os.getuid() in line and line.endswith(os.path.join(app.directory, app.script)), line
     assert not list(plumb.directory.glob("*.plumb")), "nothing is recorded"

@@ -261,8 +261,8 @@ def test_bash_hands_the_program_over_where_bash_completion_is_loaded(complete, m
 def test_bash_offers_running_pythons_to_attach(target, any_python, complete):
     with target(any_python, "waiting.py") as process:
         assert str(process.pid) in complete("attach", "")
-        assert str(process.pid) in complete("dump", "1", ""), "any number of them"
-    assert "--mode" in complete("attach", "1", ""), "one process is enough"
+        assert str(process.pid) in complete("attach", "1", ""), "any number of them"
+    assert "--json" in complete("doctor", "1", ""), "one process is enough"
 
 
 def test_fish_completes(plumb, fish, target, any_python):

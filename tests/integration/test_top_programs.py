@@ -84,7 +84,8 @@ def test_the_program_ends(plumb, any_python, top):
 @pytest.mark.parametrize("arguments, message", [
     (["--"], "there is no program behind '--'"),
     (["-o", "x.plumb"], "-o is the recording of one process, and none is named"),
-    (["1", "2"], "top does not take '2' beside '1'"),
+    (["1", "x"], "top does not take 'x' beside '1'"),
+    (["--name", "x", "--", "y"], "top does not take '--name' beside a program"),
     (["-o", "x.json", "1"], "top records, and 'x.json' is no recording"),
     (["no.plumb"], "there is no file no.plumb"),
 ])
@@ -190,7 +191,7 @@ def test_a_file_that_is_no_recording_is_told_as_one(plumb, top):
     """`plumb top README.md` said that no process is called so."""
     (plumb.directory / "notes.md").write_text("nothing that was recorded")
     result = plumb("top", "notes.md")
-    assert result.status == 125 and "the file 'notes.md' is no recording" in result.stderr, result
+    assert result.status == 125 and "'notes.md' is a file, and no process is called so" in result.stderr, result
 
 
 def test_a_plumb_without_ncurses_says_so(plumb, top, tmp_path):

@@ -32,19 +32,48 @@ static struct plumb_error *open_descriptors(struct pl_engine *e)
 	return NULL;
 }
 
-static struct plumb_error *attach_running(struct pl_engine *e)
+static struct plumb_error *attach_running(struct pl_engine *e, struct pl_target *t)
 {
 	struct pl_work work = {.most = PL_IMAGE_WORK}; /* for all tries */
-	struct plumb_error *err = pl_search_attach(e, e->root, &work);
+	struct plumb_error *err = pl_search_attach(e, t, &work);
 
-	for (int tries = 1; pl_find_await(&e->root->search.find, err, tries); tries++) {
+	for (int tries = 1; pl_find_await(&t->search.find, err, tries); tries++) {
 		plumb_error_destroy(err);
-		err = pl_search_attach(e, e->root, &work);
+		err = pl_search_attach(e, t, &work);
 	}
 	/* With its children it need not be a Python itself. */
 	if (!e->options.subprocesses || plumb_error_code(err) != PLUMB_ERR_NOT_PYTHON)
 		return err;
 	plumb_error_destroy(err);
+	return NULL;
+}
+
+static struct plumb_error *open_one(struct pl_engine *e, pid_t pid)
+{
+	struct pl_target *t;
+	struct plumb_error *err = pl_tree_ask(e, pid, &t);
+
+	if (err || e->options.launched)
+		return err;
+	if ((err = attach_running(e, t)))
+		pl_tree_forget(e, t);
+	return err;
+}
+
+/* One that cannot be sampled does not keep us from the others. */
+static struct plumb_error *open_all(struct pl_engine *e)
+{
+	const struct pl_engine_options *o = &e->options;
+
+	for (size_t i = 0; i < o->pid_count; i++) {
+		struct plumb_error *err = open_one(e, o->pids[i]);
+
+		if (err && !e->asked && i + 1 == o->pid_count)
+			return err;
+		if (err)
+			o->refused(o->refused_ctx, o->pids[i], err);
+	}
+	pl_tree_find_children(e);
 	return NULL;
 }
 
@@ -59,7 +88,7 @@ static struct plumb_error *prepare(struct pl_engine *e)
 	e->tables.trie.max = e->tables.codes.max = e->options.max_nodes;
 	e->tables.codes.max_bytes = CODE_BYTES + CODE_BYTES_A_NODE * e->options.max_nodes;
 	e->sent_nodes = 1; /* node 0 is the empty stack on both sides */
-	return e->options.launched ? NULL : attach_running(e);
+	return open_all(e);
 }
 
 /* A thread cannot read the registers of another one of its process. */

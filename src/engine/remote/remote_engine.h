@@ -69,16 +69,16 @@ struct pl_engine {
 	/* the sampling thread's */
 	struct pl_tables tables;
 	PL_VEC(struct pl_target *) targets;
-	struct pl_target *root;	  /* the one that was asked for; in `targets` until it has ended */
+	size_t asked;		  /* of them were asked for and have not ended */
 	struct pl_births *births; /* NULL: children are not followed */
 	PL_VEC(struct pl_past) past;
 	uint32_t told_children, swept_children; /* how they were found */
 	uint64_t opened_boot_ns;
-	pid_t root_session;    /* once it has ended: */
-	uint64_t over_next_ns; /* when to ask whether the rest is over, too */
-	uint64_t looks_ns;     /* up to when looks into files have used up their share of time */
-	uint64_t costly_ns;    /* when it is the next one's turn whose files take long */
-	uint64_t waits_ns;     /* up to when looks at tasks have used up theirs */
+	PL_VEC(pid_t) sessions; /* of those that were asked for and have ended */
+	uint64_t over_next_ns;	/* once all have: when to ask whether the rest is over, too */
+	uint64_t looks_ns;	/* up to when looks into files have used up their share of time */
+	uint64_t costly_ns;	/* when it is the next one's turn whose files take long */
+	uint64_t waits_ns;	/* up to when looks at tasks have used up theirs */
 	uint32_t next_process, next_thread, attached_count;
 	struct pl_room room;
 	struct pl_engine_stats now;	      /* copied to stats now and then */

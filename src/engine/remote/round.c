@@ -163,7 +163,7 @@ static void look_whether_halted(struct pl_engine *e, struct pl_target *t, uint64
 {
 	struct pl_thread_state state;
 
-	if (t != e->root || e->options.own)
+	if (!t->asked || t->index || e->options.own)
 		return;
 	if (t->halted)
 		e->now.halted_ns += now - t->halt_round_ns;

@@ -22,6 +22,7 @@
 #include "sampled.h"
 #include "schedule.h"
 #include "search.h"
+#include "send.h"
 #include "target.h"
 #include "tree.h"
 
@@ -568,7 +569,7 @@ static void miss_the_rest(struct pl_engine *e, struct run *run, uint64_t now)
 static void loop(struct pl_engine *e, struct run *run)
 {
 	/* A process can also turn out to have ended while it is sampled: then nothing would wake us. */
-	while (e->root || !pl_tree_over(e, pl_clock_monotonic_ns())) {
+	while (e->asked || !pl_tree_over(e, pl_clock_monotonic_ns())) {
 		uint64_t end =
 			e->options.duration_ns && !e->now.paused ? e->start_ns + e->options.duration_ns : UINT64_MAX;
 		uint64_t wake = next_wake(e, run), now = pl_clock_monotonic_ns();
@@ -594,6 +595,14 @@ static void loop(struct pl_engine *e, struct run *run)
 	}
 }
 
+/* The recording has them in the order in which they were named, also those that are never met. */
+static void announce_asked(struct pl_engine *e)
+{
+	for (size_t i = 0; i < e->targets.len && e->options.pid_count > 1; i++)
+		if (e->targets.data[i]->asked && e->targets.data[i]->attached)
+			pl_send_process(e, e->targets.data[i], false, 0);
+}
+
 void *pl_sampling_thread_main(void *engine)
 {
 	struct pl_engine *e = engine;
@@ -610,6 +619,7 @@ void *pl_sampling_thread_main(void *engine)
 		pl_priority_be_punctual(e->options.priority);
 	pl_beside_init(&e->beside);
 	e->now.period_ns = run.schedule.period_ns;
+	announce_asked(e);
 	loop(e, &run);
 	pl_beside_end(&e->beside);
 	pl_tree_reap(e, pl_clock_monotonic_ns());

@@ -18,7 +18,7 @@ struct pl_engine;
 
 #define PL_MAX_TARGETS 1000 /* processes followed at once */
 
-/** One process: the one that was asked for, or a descendant of it. */
+/** One process: one that was asked for, or a descendant of such a one. */
 struct pl_target {
 	struct pl_engine *engine;	 /* whose it is */
 	struct pl_python_process python; /* alive while attached, but for its pid */
@@ -27,6 +27,7 @@ struct pl_target {
 	int pid_fd;			      /* -1: as exit_fd */
 	uint64_t came_ns;		      /* CLOCK_MONOTONIC */
 	uint32_t index;			      /* number in the output */
+	bool asked;			      /* for by whoever samples; else a descendant */
 	bool announced;			      /* as the program it is now */
 	bool known;			      /* to the consumer */
 	bool met;			      /* a tick has met a thread of it */

@@ -97,7 +97,7 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 	t->pid_fd = -1;
 	pl_python_process_init(&t->python, &e->tables, &e->room, &pl_sampled_use, t);
 	t->python.reader.opcodes = e->options.opcodes;
-	t->python.reader.tags = st->pid == e->options.pid ? e->options.tags : NULL;
+	t->python.reader.tags = st->pid == e->options.pids[0] ? e->options.tags : NULL;
 	t->python.reader.tasks = e->options.tasks;
 	t->python.reader.locks = e->options.locks && e->options.mode == PL_MODE_WALL;
 	t->python.reader.native_frames = e->options.native;
@@ -119,25 +119,45 @@ static struct plumb_error *add(struct pl_engine *e, const struct pl_proc_stat *s
 
 struct plumb_error *pl_tree_open(struct pl_engine *e)
 {
-	struct pl_proc_stat st;
 	struct plumb_error *err = NULL;
 
 	if (!e->options.own)
 		e->exit_fd = PL_OWN_FD(epoll_create1(EPOLL_CLOEXEC));
 	if (!e->options.own && e->exit_fd < 0)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot make an event descriptor");
-	if ((err = pl_identity_read(e->options.pid, &st)))
-		return err;
-	if (e->options.subprocesses &&
-	    (err = pl_births_create(e->options.launched ? e->options.pid : getpid(), &e->births)))
-		return err;
+	if (e->options.subprocesses)
+		err = pl_births_create(e->options.launched ? e->options.pids[0] : getpid(), &e->births);
 	e->opened_boot_ns = boot_ns();
-	if ((err = add(e, &st, &e->root)) || !e->births || e->options.launched)
+	return err;
+}
+
+static bool has_room(const struct pl_engine *e)
+{
+	return e->targets.len < PL_MAX_TARGETS && pl_room_for_one(&e->room);
+}
+
+struct plumb_error *pl_tree_ask(struct pl_engine *e, pid_t pid, struct pl_target **ret)
+{
+	struct pl_proc_stat st;
+	struct plumb_error *err = pl_identity_read(pid, &st);
+
+	if (!err && e->targets.len && !has_room(e))
+		err = pl_error_hint(pl_error(PLUMB_ERR_SYSTEM, "there is no room for process %d beside %zu others",
+					     (int)pid, e->targets.len),
+				    "more open files ('ulimit -n') are more room, up to 1000 processes");
+	if (err || (err = add(e, &st, ret)))
 		return err;
-	/* What it has started before we came. */
+	(*ret)->asked = true;
+	e->asked++;
+	return NULL;
+}
+
+void pl_tree_find_children(struct pl_engine *e)
+{
+	if (!e->births || e->options.launched)
+		return;
 	while (pl_births_sweeping(e->births))
 		pl_tree_look(e, pl_clock_monotonic_ns());
-	return NULL;
 }
 
 void pl_tree_close(struct pl_engine *e)
@@ -148,6 +168,7 @@ void pl_tree_close(struct pl_engine *e)
 	}
 	pl_vec_deinit(&e->targets);
 	pl_vec_deinit(&e->past);
+	pl_vec_deinit(&e->sessions);
 	pl_births_destroy(e->births);
 	pl_own_fd_close(e->exit_fd);
 }
@@ -195,7 +216,7 @@ static void take_child(struct pl_engine *e, enum pl_birth birth, const struct pl
 
 	if (!pl_proc_is_process(st->pid))
 		return;
-	if (e->targets.len >= PL_MAX_TARGETS || !pl_room_for_one(&e->room)) {
+	if (!has_room(e)) {
 		count_beyond(e, birth);
 		return;
 	}
@@ -254,13 +275,14 @@ static void note_past(struct pl_engine *e, const struct pl_target *t, uint64_t n
 	(void)pl_vec_push(&e->past, ((struct pl_past){t->python.pid, now}));
 }
 
-static void end_root(struct pl_engine *e, const struct pl_target *t)
+/* Of those that were asked for. */
+static void end_asked(struct pl_engine *e, const struct pl_target *t)
 {
 	struct pl_proc_stat st;
+	pid_t session = pl_proc_stat_read(t->python.pid, &st) ? st.session : t->session;
 
-	e->root = NULL;
-	e->now.target_ended = true;
-	e->root_session = pl_proc_stat_read(t->python.pid, &st) ? st.session : t->session;
+	e->now.target_ended = --e->asked == 0;
+	(void)pl_vec_push(&e->sessions, session); /* without memory nobody waits for its descendants */
 }
 
 static void leave(struct pl_engine *e, const struct pl_target *t)
@@ -273,6 +295,15 @@ static void leave(struct pl_engine *e, const struct pl_target *t)
 		}
 }
 
+void pl_tree_forget(struct pl_engine *e, struct pl_target *t)
+{
+	pl_search_detach(e, t);
+	leave(e, t);
+	e->asked--;
+	e->next_process--;
+	target_free(e, t);
+}
+
 void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
 	bool python = t->attached || t->search.find.image_known;
@@ -280,8 +311,8 @@ void pl_tree_end(struct pl_engine *e, struct pl_target *t, uint64_t now)
 	pl_debug(PL_DEBUG_ENGINE, "process %d has ended", (int)t->python.pid);
 	note_past(e, t, now);
 	(void)pl_stopper_settle(&t->python.stopper);
-	if (t == e->root)
-		end_root(e, t);
+	if (t->asked)
+		end_asked(e, t);
 	else if (python && !t->met)
 		e->now.losses[PL_LOSS_UNSEEN]++;
 	pl_search_detach(e, t);
@@ -304,14 +335,22 @@ void pl_tree_reap(struct pl_engine *e, uint64_t now)
 		pl_tree_end(e, events[i].data.ptr, now);
 }
 
-/* A daemon leaves its session; whoever is left in the session of the process that was asked for is still at its work.
+static bool is_at_work(const struct pl_engine *e, pid_t session)
+{
+	for (size_t i = 0; i < e->sessions.len; i++)
+		if (e->sessions.data[i] == session)
+			return true;
+	return false;
+}
+
+/* A daemon leaves its session; whoever is left in that of a process that was asked for is still at its work.
  * Each end of a process is an event (pl_tree_end), but nothing tells of a change of session: that is asked for now and
  * then, as it takes a file of each process. */
 bool pl_tree_over(struct pl_engine *e, uint64_t now)
 {
 	struct pl_proc_stat st;
 
-	if (e->root || now < e->over_next_ns)
+	if (e->asked || now < e->over_next_ns)
 		return false;
 	e->over_next_ns = now + OVER_PAUSE_NS;
 	for (size_t i = 0; i < e->targets.len; i++) {
@@ -323,7 +362,7 @@ bool pl_tree_over(struct pl_engine *e, uint64_t now)
 				return false; /* who cannot look does not know */
 			continue;
 		}
-		if (st.session != e->root_session)
+		if (!is_at_work(e, st.session))
 			continue;
 		/* Without memory it is about to end: its end belongs into the recording. */
 		if (t->attached || t->search.find.image_known || (t->known && st.vsize == 0))

@@ -5,14 +5,21 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "error.h"
 
 struct pl_engine;
 struct pl_target;
 
-/** Begin with the process of the options. Errors: PLUMB_ERR_NO_PROCESS, PLUMB_ERR_SYSTEM. */
+/** Begin without a process. Errors: PLUMB_ERR_SYSTEM. */
 struct plumb_error *pl_tree_open(struct pl_engine *e) PLUMB_MUST_CHECK;
+/** Follow a process that was asked for. Errors: PLUMB_ERR_NO_PROCESS, PLUMB_ERR_SYSTEM. */
+struct plumb_error *pl_tree_ask(struct pl_engine *e, pid_t pid, struct pl_target **ret) PLUMB_MUST_CHECK;
+/** The one that came last, and cannot be sampled, was not there. */
+void pl_tree_forget(struct pl_engine *e, struct pl_target *t);
+/** Find what those that were asked for have started before. */
+void pl_tree_find_children(struct pl_engine *e);
 void pl_tree_close(struct pl_engine *e);
 /** Look for children that have been born. */
 void pl_tree_look(struct pl_engine *e, uint64_t now);

@@ -133,7 +133,7 @@ static void begin_with(struct python *p, const char *exe, const char *program, s
 
 	python_start(p, exe, program);
 	python_hear(p, line, sizeof line);
-	*ret_o = (struct pl_engine_options){.pid = p->pid, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
+	*ret_o = (struct pl_engine_options){.pids = &p->pid, .pid_count = 1, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
 	assert_ok(pl_engine_remote.open(ret_o, &engine));
 	engine->start_ns = pl_clock_monotonic_ns() - 1;
 }
@@ -167,7 +167,7 @@ static void what_makes_no_sense_for_a_moment_is_looked_at_again(void **state)
 		senseless = looks;
 		begin(&p, script, &o);
 		assert_int_equal(senseless, 0);
-		assert_true(engine->root->attached);
+		assert_true(engine->targets.data[0]->attached);
 		end(&p);
 	}
 }
@@ -180,7 +180,7 @@ static void a_thread_is_told_before_its_first_sample(void **state)
 	begin(&p, script, &o);
 	for (uint32_t threads = 1; threads <= 3; threads++) {
 		samples = 0;
-		engine->root->python.threads.next_list_ns = 0;
+		engine->targets.data[0]->python.threads.next_list_ns = 0;
 		pl_round(engine, pl_clock_monotonic_ns(), o.period_ns);
 		assert_int_equal(engine->room.threads, threads);
 		assert_int_equal(samples, threads);
@@ -198,7 +198,7 @@ static void round_after(uint64_t ns)
 /* From the last list to the next one; 0: at once, for there was reason to doubt it. */
 static uint64_t until_next_list(void)
 {
-	const struct pl_thread_list *r = &engine->root->python.threads;
+	const struct pl_thread_list *r = &engine->targets.data[0]->python.threads;
 
 	return r->next_list_ns ? r->next_list_ns - r->listed_ns : 0;
 }
@@ -213,14 +213,14 @@ static void a_thread_is_seen_soon_after_its_birth(void **state)
 	round_after(0);
 	start_a_thread(&p);
 	being_born = true;
-	engine->root->python.threads.next_list_ns = 0;
+	engine->targets.data[0]->python.threads.next_list_ns = 0;
 	round_after(PERIOD_NS);
 	assert_int_equal(engine->room.threads, 1);
-	engine->root->python.threads.next_list_ns = UINT64_MAX; /* two rounds that do not look */
+	engine->targets.data[0]->python.threads.next_list_ns = UINT64_MAX; /* two rounds that do not look */
 	round_after(0);
 	round_after(0);
-	uint64_t lost = engine->now.losses[PL_LOSS_UNREADABLE], unseen = engine->now.ticks - engine->root->listed_tick;
-	engine->root->python.threads.next_list_ns = 0;
+	uint64_t lost = engine->now.losses[PL_LOSS_UNREADABLE], unseen = engine->now.ticks - engine->targets.data[0]->listed_tick;
+	engine->targets.data[0]->python.threads.next_list_ns = 0;
 	being_born = false;
 	round_after(3 * PERIOD_NS);
 	assert_int_equal(engine->room.threads, 2);
@@ -237,7 +237,7 @@ static void what_is_not_born_in_time_is_left_alone(void **state)
 	begin(&p, script, &o);
 	being_born = true;
 	start_a_thread(&p);
-	engine->root->python.threads.next_list_ns = 0;
+	engine->targets.data[0]->python.threads.next_list_ns = 0;
 	round_after(0);
 	assert_true(until_next_list() < 10 * PERIOD_NS);
 	await (until_next_list() == 100 * PERIOD_NS)
@@ -257,7 +257,7 @@ static void a_name_is_looked_for_again_soon(void **state)
 	struct pl_engine_options o;
 
 	begin(&p, nameless, &o);
-	const struct pl_thread_list *r = &engine->root->python.threads;
+	const struct pl_thread_list *r = &engine->targets.data[0]->python.threads;
 	await (engine->room.threads == 2) /* it may still have been in birth */
 		round_after(10 * PERIOD_NS);
 	for (int i = 0; i < 20; i++) {
@@ -284,7 +284,7 @@ static void names_cost_no_more_than_a_ration(void **state)
 	struct pl_engine_options o;
 
 	begin(&p, hostile, &o);
-	struct pl_thread_list *r = &engine->root->python.threads;
+	struct pl_thread_list *r = &engine->targets.data[0]->python.threads;
 	r->names.at_ns = UINT64_MAX; /* no time passes */
 	reads = 0;
 	round_after(0);
@@ -306,7 +306,7 @@ static void lists_are_read_when_there_is_a_ration_for_them(void **state)
 	struct pl_engine_options o;
 
 	begin(&p, script, &o);
-	struct pl_thread_list *r = &engine->root->python.threads;
+	struct pl_thread_list *r = &engine->targets.data[0]->python.threads;
 	round_after(0);
 	assert_int_equal(engine->room.threads, 1);
 	assert_true(r->list_work > 0 && r->lists.spent >= r->list_work);
@@ -335,11 +335,11 @@ static void looks_at_tasks_have_a_share_of_the_time(void **state)
 	pl_task_looks_take(engine, now); /* begins */
 	for (int i = 1; i <= 4; i++) {
 		now = (engine->waits_ns > now ? engine->waits_ns : now) + 1;
-		engine->root->waits.next_ns = 0;
+		engine->targets.data[0]->waits.next_ns = 0;
 		pl_task_looks_take(engine, now);
 		assert_int_equal(task_looks, i);
 		assert_true(engine->waits_ns > now);
-		engine->root->waits.next_ns = 0;
+		engine->targets.data[0]->waits.next_ns = 0;
 		pl_task_looks_take(engine, engine->waits_ns - 1);
 		assert_int_equal(task_looks, i);
 	}

@@ -463,6 +463,47 @@ static void what_cannot_be_started_is_told(void **state)
 	assert_false(exists(path));
 }
 
+static void keep_refused(void *ctx, int pid, const struct plumb_error *why)
+{
+	int *pids = ctx;
+
+	assert_int_not_equal(plumb_error_code(why), 0);
+	*(pids[0] ? &pids[1] : &pids[0]) = pid;
+}
+
+/* This process is no Python, and there is none with the number 0 or -1. */
+static void who_cannot_be_sampled_is_told_but_for_the_last(void **state)
+{
+	static const int whom[] = {-1, 0, 0, -1};
+	struct plumb_session_options o = options();
+	struct plumb_session *s;
+	int refused[3] = {0}, own[] = {-1, getpid()};
+
+	o.refused = keep_refused;
+	o.refused_ctx = refused;
+	assert_code(plumb_session_attach_all(&o, own, 2, &s), PLUMB_ERR_NOT_PYTHON);
+	assert_int_equal(refused[0], -1);
+	assert_int_equal(refused[1], 0);
+	refused[0] = 0;
+	assert_code(plumb_session_attach_all(&o, whom, 4, &s), PLUMB_ERR_NO_PROCESS);
+	assert_int_equal(refused[0], -1);
+	assert_int_equal(refused[1], 0);
+	o.refused = NULL;
+	assert_code(plumb_session_attach_all(&o, whom, 4, &s), PLUMB_ERR_NO_PROCESS);
+	assert_false(exists(path));
+}
+
+static void nobody_and_tags_of_several_are_refused(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s;
+	int whom[] = {getpid(), getppid()};
+
+	assert_code(plumb_session_attach_all(&o, whom, 0, &s), PLUMB_ERR_INVALID);
+	o.tags_at = 4096;
+	assert_code(plumb_session_attach_all(&o, whom, 2, &s), PLUMB_ERR_INVALID);
+}
+
 static void rates_out_of_range_are_refused(void **state)
 {
 	static const double bad[] = {-1, 0.001, 1000001, INFINITY, -INFINITY, NAN};
@@ -581,6 +622,8 @@ int main(void)
 		T(what_is_no_file_of_ours_is_not_removed),
 		T(attaching_to_what_is_not_python_says_what_it_is),
 		T(what_cannot_be_started_is_told),
+		T(who_cannot_be_sampled_is_told_but_for_the_last),
+		T(nobody_and_tags_of_several_are_refused),
 		T(rates_out_of_range_are_refused),
 		T(as_fast_as_possible_and_very_slowly_work),
 		T(no_descriptor_and_no_child_is_left_behind),

@@ -240,10 +240,10 @@ static void launch_what_has_ended(struct plumb_session *s)
 	siginfo_t info;
 
 	s->options.launched = true;
-	s->options.pid = fork();
-	if (!s->options.pid)
+	s->pid = fork();
+	if (!s->pid)
 		_exit(0);
-	assert_int_equal(waitid(P_PID, (id_t)s->options.pid, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOWAIT), 0);
 }
 
 static void who_does_not_come_back_is_left_behind_when_the_end_was_asked_for(void **state)
