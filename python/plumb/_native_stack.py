@@ -57,8 +57,8 @@ def _frame(frame: Dict[str, Any]) -> NativeFrame:
 
 def _look_forward(process: "subprocess.Popen[bytes]") -> None:
     """Wait without looking again and again, which is what wait() with a limit does. Where the kernel or Python cannot: not at all."""
-    with contextlib.suppress(AttributeError, OSError):
-        fd = os.pidfd_open(process.pid)  # type: ignore[attr-defined]
+    with contextlib.suppress(KeyError, OSError):
+        fd: int = vars(os)["pidfd_open"](process.pid)
         try:
             ended = select.poll()
             ended.register(fd, select.POLLIN)
