@@ -48,7 +48,7 @@ static const char *const examples[] = {
 	"with its children, present and future: a server with its workers",
 	"plumb attach 4242 4300 4301",
 	"several processes in one recording, which knows each of them, until all have ended",
-	"plumb attach --name gunicorn",
+	"plumb attach --name app.py",
 	"all processes of that name",
 	"plumb attach 4242 --threads worker-1,worker-2 --lines",
 	"two of its threads, by line",

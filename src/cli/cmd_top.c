@@ -28,7 +28,7 @@ static const char *const examples[] = {
 	"where it spends its time now, and has since you look; '?' shows the keys, 'q' ends",
 	"plumb top app.py",
 	"the process that runs the script app.py, if it is the only one",
-	"plumb top --name gunicorn",
+	"plumb top --name app.py",
 	"all processes of that name, as one",
 	"plumb top -- python app.py --port 80",
 	"start the program; what it writes goes to a file",
