@@ -9,6 +9,7 @@
 #include "counted.h"
 #include "python.h"
 #include "python_process.h"
+#include "words.h"
 
 #define THREADS 96
 
@@ -150,7 +151,7 @@ static size_t count_natives(const struct pl_thread_list *list)
 	return n;
 }
 
-/* It waits, as its sample says; where is not known, as native frames were not asked for. */
+/* It waits for a signal, as its sample says; where is not known, as native frames were not asked for. */
 static void take_native(struct pl_python_process *process, struct pl_thread_sampler *thread)
 {
 	struct pl_reading reading;
@@ -158,7 +159,7 @@ static void take_native(struct pl_python_process *process, struct pl_thread_samp
 
 	assert_int_equal(pl_thread_sampler_take(thread, &process->reader, &process->stopper, false, &reading, &sample),
 			 PL_TAKE_SAMPLE);
-	assert_int_equal(sample.state, 0);
+	assert_int_equal(sample.state, pl_reason_state(PL_REASON_SIGNAL));
 	assert_int_equal(sample.node, 0);
 	assert_int_equal(sample.marker, PL_MARKER_MOVING);
 	assert_int_equal(sample.quality, PL_PARTIAL);
