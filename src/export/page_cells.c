@@ -12,8 +12,8 @@
 
 #define ROW_BITS 8 /* about what a row takes without its bin, compressed */
 
-#define BIN_SHIFT 48
-#define BINS	  ((uint64_t)UINT16_MAX << BIN_SHIFT)
+#define WHAT_HIGH_BITS (PL_PAGE_WHAT_BITS - PL_PAGE_WHAT_LOW_BITS)
+#define BINS	       ((((uint64_t)1 << PL_PAGE_BIN_BITS) - 1) << PL_PAGE_BIN_SHIFT)
 
 static uint32_t node_of(const struct pl_page_cell *c)
 {
@@ -22,17 +22,19 @@ static uint32_t node_of(const struct pl_page_cell *c)
 
 static uint32_t thread_of(const struct pl_page_cell *c)
 {
-	return (uint32_t)(c->where >> PL_PAGE_WHAT_BITS);
+	return (uint32_t)(c->where >> WHAT_HIGH_BITS);
 }
 
 static uint32_t what_of(const struct pl_page_cell *c)
 {
-	return (uint32_t)c->where & ((1u << PL_PAGE_WHAT_BITS) - 1);
+	uint32_t high = (uint32_t)c->where & ((1u << WHAT_HIGH_BITS) - 1);
+
+	return high << PL_PAGE_WHAT_LOW_BITS | (uint32_t)(c->when >> (64 - PL_PAGE_WHAT_LOW_BITS));
 }
 
 static uint32_t bin_of(const struct pl_page_cell *c)
 {
-	return (uint32_t)(c->when >> BIN_SHIFT);
+	return (uint32_t)((c->when & BINS) >> PL_PAGE_BIN_SHIFT);
 }
 
 static uint32_t holder_of(const struct pl_page_cell *c)
@@ -47,7 +49,7 @@ static uint32_t lock_of(const struct pl_page_cell *c)
 
 static uint64_t shifted(uint64_t when, unsigned shift)
 {
-	return (when >> shift & BINS) | (when & ~BINS);
+	return ((when & BINS) >> shift & BINS) | (when & ~BINS);
 }
 
 static uint32_t hash_of(const struct pl_page_cell *c)

@@ -131,23 +131,31 @@ void pl_page_locks_deinit(struct pl_page_locks *l);
 
 /* What tells rows apart is two words, in their order: to find and to sort a row is to compare two numbers. */
 struct pl_page_cell {
-	uint64_t where; /* node, 22 bits; thread, 32; state << 2 | quality, 10 */
-	/* Bin, 16 bits; where it waited for the GIL, 32: 1 not seen, else 2 + function of the page; else 0; where it
-	 * waited for a lock, 16: of pl_page_locks_number; else 0 */
+	uint64_t where; /* node, 22 bits; thread, 32; state << 2 | quality, its upper 10 */
+	/* Lower 4 bits of state << 2 | quality; bin, 12; where it waited for the GIL, 32: 1 not seen, else 2 + function
+	 * of the page; else 0; where it waited for a lock, 16: of pl_page_locks_number; else 0 */
 	uint64_t when;
 	uint64_t samples, weight_ns;
 };
-#define PL_PAGE_NODE_BITS 22
-#define PL_PAGE_WHAT_BITS 10
+#define PL_PAGE_NODE_BITS     22
+#define PL_PAGE_WHAT_BITS     14
+#define PL_PAGE_WHAT_LOW_BITS 4
+#define PL_PAGE_BIN_BITS      12
+#define PL_PAGE_BIN_SHIFT     48
+
+_Static_assert(((PL_STATE_REASONS | UINT8_MAX) << 2 | (PL_QUALITIES - 1)) < 1 << PL_PAGE_WHAT_BITS,
+	       "states with their reasons have room in a cell");
 
 static inline uint64_t pl_page_where(uint32_t node, uint32_t thread, unsigned what)
 {
-	return (uint64_t)node << (64 - PL_PAGE_NODE_BITS) | (uint64_t)thread << PL_PAGE_WHAT_BITS | what;
+	return (uint64_t)node << (64 - PL_PAGE_NODE_BITS) |
+	       (uint64_t)thread << (PL_PAGE_WHAT_BITS - PL_PAGE_WHAT_LOW_BITS) | what >> PL_PAGE_WHAT_LOW_BITS;
 }
 
-static inline uint64_t pl_page_when(uint32_t bin, uint32_t held_by, uint32_t lock)
+static inline uint64_t pl_page_when(unsigned what, uint32_t bin, uint32_t held_by, uint32_t lock)
 {
-	return (uint64_t)bin << 48 | (uint64_t)held_by << 16 | lock;
+	return (uint64_t)what << (64 - PL_PAGE_WHAT_LOW_BITS) | (uint64_t)bin << PL_PAGE_BIN_SHIFT |
+	       (uint64_t)held_by << 16 | lock;
 }
 
 #define PL_PAGE_COMING 64

@@ -11,6 +11,7 @@
 
 #define MOST_NODES 4000000u
 _Static_assert(MOST_NODES < 1u << PL_PAGE_NODE_BITS, "a node has room in a cell");
+_Static_assert(BINS_IN_BATCH <= (1u << PL_PAGE_BIN_BITS) / PL_BATCHES, "a bin has room in a cell");
 
 const struct pl_page_limits pl_page_limits = {.nodes = MOST_NODES, .times = 4000000, .data = 40000000, .strip = 524288};
 
@@ -91,11 +92,11 @@ static struct plumb_error *add_sample(void *ctx, const struct pl_sample *s)
 	uint32_t at = bin > w->last_bin ? w->last_bin : (uint32_t)bin;
 	uint32_t thread = w->thread_of[s->thread], lock;
 	struct plumb_error *err = lock_of(w, s, &lock);
-	struct pl_page_cell cell = {
-		.where = pl_page_where(w->line_of[s->stack], thread, (unsigned)s->state << 2 | s->quality),
-		.when = pl_page_when(at, holder_of(w, s->held_by), lock),
-		.samples = samples,
-		.weight_ns = s->weight_ns};
+	unsigned what = (unsigned)s->state << 2 | s->quality;
+	struct pl_page_cell cell = {.where = pl_page_where(w->line_of[s->stack], thread, what),
+				    .when = pl_page_when(what, at, holder_of(w, s->held_by), lock),
+				    .samples = samples,
+				    .weight_ns = s->weight_ns};
 
 	if (!err)
 		err = pl_page_cells_add(&w->cells, &cell);

@@ -12,6 +12,7 @@
 #include "failing.h"
 #include "formats.h"
 #include "page.h"
+#include "words.h"
 
 /* In the place of the build's: one without Node. */
 const struct pl_page_text pl_page_built = {0};
@@ -156,6 +157,33 @@ static void times_give_way_before_samples_do(void **state)
 	build_end(&b);
 }
 
+/* For what a thread waits is a part of its state, and no part of who it is. */
+static void a_thread_that_waits_is_still_that_thread(void **state)
+{
+	const struct pl_page_limits limits = {.nodes = 1000, .times = 0, .strip = 1000};
+	const uint64_t want = (uint64_t)pl_reason_state(PL_REASON_SIGNAL) << 2 | PL_STOPPED;
+	struct build b;
+	size_t len;
+
+	build_start(&b);
+	build_samples(&b, 0, build_frame(&b, 0, "f", "/a.py", 3), pl_reason_state(PL_REASON_SIGNAL), PL_STOPPED, 10);
+	build_samples(&b, 0, build_frame(&b, 0, "g", "/a.py", 7), PL_STATE_ON_CPU, PL_EXACT, 10);
+	char *data = columns(b.p, &limits, &len);
+	struct pl_cursor c = section(data, len, PL_PAGE_CELLS);
+	number(&c); /* shift, flags */
+	number(&c);
+	assert_int_equal(number(&c), 2);
+	number(&c); /* nodes */
+	number(&c);
+	assert_int_equal(number(&c), 0);
+	assert_int_equal(number(&c), 0);
+	uint64_t one = number(&c), other = number(&c);
+	assert_int_equal(one + other, want + ((uint64_t)PL_STATE_ON_CPU << 2 | PL_EXACT));
+	assert_true(one == want || other == want);
+	free(data);
+	build_end(&b);
+}
+
 static uint64_t shift_of_cells(const struct plumb_profile *p, const struct pl_page_limits *limits)
 {
 	size_t len;
@@ -254,6 +282,7 @@ int main(void)
 		cmocka_unit_test(the_labels_of_tags_are_told),
 		cmocka_unit_test(a_page_that_is_whole_says_so),
 		cmocka_unit_test(times_give_way_before_samples_do),
+		cmocka_unit_test(a_thread_that_waits_is_still_that_thread),
 		cmocka_unit_test(what_stacks_leave_of_the_data_is_for_times),
 		cmocka_unit_test(a_recursion_that_is_deep_is_written),
 		cmocka_unit_test(without_node_nothing_is_written),
