@@ -57,6 +57,13 @@ test("a process stands behind the one that started it, and one of a single threa
 	assert.deepEqual(rows.map(({ thread }) => thread), [null, null, 1, 2, 0]);
 });
 
+/* As many arguments as that no call takes, and what is copied for each of them is never done. */
+test("a process may have started any number of others", () => {
+	const processes = Array.from({ length: 150_000 }, (_, i) => ({ pid: 1 + i, parent: 1 }) as Process);
+	const given = processes.map((_, i) => i);
+	assert.deepEqual(parentsFirst(processes, given), given);
+});
+
 test("parents stand before their children, whatever a file says of who started whom", () => {
 	const of = (pid: number, parent: number): Process => ({ pid, parent }) as Process;
 	const processes = [of(3, 2), of(2, 1), of(9, 1), of(5, 6), of(6, 5), of(7, 7)];

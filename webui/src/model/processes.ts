@@ -13,14 +13,17 @@ export function parentsFirst(processes: readonly Process[], given: readonly numb
 	const children = new Map<number, number[]>();
 	for (const i of given) {
 		const parent = parentOf(i);
-		if (parent !== i) children.set(parent, [...(children.get(parent) ?? []), i]);
+		if (parent === i) continue;
+		const siblings = children.get(parent);
+		if (siblings) siblings.push(i);
+		else children.set(parent, [i]);
 	}
 	const order = new Set<number>();
 	const waiting = given.filter((i) => parentOf(i) === i).reverse();
 	for (let i = waiting.pop(); i !== undefined; i = waiting.pop()) {
 		if (order.has(i)) continue;
 		order.add(i);
-		waiting.push(...[...(children.get(i) ?? [])].reverse());
+		for (const child of [...(children.get(i) ?? [])].reverse()) waiting.push(child);
 	}
 	/* What numbers make each other's parent, in a file that lies, comes last. */
 	return [...order, ...given.filter((i) => !order.has(i))];
