@@ -27,7 +27,7 @@ class Pages:
     def __init__(self, plumb, nodes=None):
         self.plumb, self.nodes = plumb, nodes or NODES
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="plumb-bench-"))
-        self.results, self.absent = {}, []
+        self.results, self.steps, self.absent = {}, {}, []
 
     def run(self):
         try:
@@ -58,6 +58,7 @@ class Pages:
     def page(self, recording):
         path = self.written(recording, "html", "page.html")
         data = sum(len(block) for block in _DATA.findall(path.read_bytes()))
+        self.steps = driven("page_steps.py", str(path))  # of the largest, which is the last
         return {"bytes": path.stat().st_size, "data_bytes": data, **look("plumb", "file://%s" % path)}
 
     def speedscope(self, recording):
@@ -99,6 +100,10 @@ class Pages:
             for name, figures in found.items():
                 cells = [self.cell(found, name, key, scale) for key, _, scale in COLUMNS]
                 lines.append("| %s | %s | %s |" % ("{:,}".format(int(nodes)), name, " | ".join(cells)))
+        lines += ["", "| what is done, %s nodes | longest task, ms of CPU | again | until rest | again |" % "{:,}".format(int(nodes)),
+                  "|---|---:|---:|---:|---:|"]
+        for what, ((first, first_all), (later, later_all)) in self.steps.items():
+            lines.append("| %s | %.0f | %.0f | %.0f | %.0f |" % (what, first, later, first_all, later_all))
         return "\n".join(lines)
 
     def cell(self, found, name, key, scale):
@@ -111,9 +116,13 @@ class Pages:
 
 
 def look(kind, url):
-    """In the browser, by the interpreter that can drive it."""
+    return driven("page_viewers.py", kind, url, str(RUNS))
+
+
+def driven(script, *words):
+    """What the script prints: in the browser, by the interpreter that can drive it."""
     environment = {**os.environ, "PYTHONPATH": str(HERE.parent / "tests")}
-    command = [consumers.environment("venv-browser"), str(HERE / "page_viewers.py"), kind, url, str(RUNS)]
+    command = [consumers.environment("venv-browser"), str(HERE / script), *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
     if done.returncode:
         raise RuntimeError(done.stderr)

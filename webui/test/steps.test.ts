@@ -65,3 +65,45 @@ test("what is made ahead is what is made when it is asked for", () => {
 		assert.deepEqual(ahead.lineRows(), later.lineRows());
 	}
 });
+
+/** What a hand asks for while the page is open, by name: how many steps it takes. Not of the inverted tree and of
+ * callers: of many nodes less is grown. */
+function stepsOfAll(nodes: number): Map<string, number> {
+	const report = { profiles: [decodeProfile(bigProfile({ ...million, nodes }))], diff: null };
+	const shownOf = createDerived(report);
+	const plain = { ...initialState, startup: true };
+	const taken = new Map<string, number>();
+	const count = (name: string, work: Steps<unknown>): void => {
+		let steps = 1;
+		while (!work.next().done) steps++;
+		taken.set(name, steps);
+	};
+	const states: Record<string, Partial<State>> = {
+		"flame graph": {},
+		"by line": { by: "line" },
+		source: { view: "source" },
+		statistics: { view: "statistics" },
+		hide: { transforms: [{ type: "hide-function", fn: 3 }] },
+		focus: { transforms: [{ type: "focus-function", fn: 0 }] },
+		"on a CPU": { filter: { ...plain.filter, states: 1 } },
+	};
+	for (const [name, part] of Object.entries(states)) count(name, shownOf({ ...plain, ...part }).ahead());
+	const shown = shownOf(plain);
+	finish(shown.ahead());
+	const file = shown.sourceFile()!;
+	count("rows", shown.aheadOfRows([0, 1, 2]));
+	count("states", shown.aheadOfStates(4));
+	count("ran", shown.aheadOfRan(2, { durationNs: 6.4e9, columns: 64, full: 8 }));
+	count("a line", shown.sourceLines(file).aheadOf(0));
+	const some = { ...plain, filter: { ...plain.filter, threads: [0] } };
+	count("differences", shownOf(some).aheadOfDifferences());
+	return taken;
+}
+
+test("what takes long takes more steps where there is more of it, and no longer ones", () => {
+	const [few, many] = [stepsOfAll(100_000), stepsOfAll(400_000)];
+	for (const [name, steps] of few) {
+		const more = many.get(name)! / steps;
+		assert.ok(more > 2, `${name}: ${String(steps)} steps, of four times as much ${String(many.get(name))}`);
+	}
+});

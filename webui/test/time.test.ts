@@ -119,11 +119,11 @@ test("when a function was on the stack, by thread and column", () => {
 		samples: [...during(0, 2, "main;a;x"), ...during(2, 4, "main;b"), ...during(8, 9, "a", { thread: 1 })],
 		meta: { threads: [thread(), thread({ tid: 11 }), thread({ tid: 12 })] },
 	});
-	const ran = shown.ran(fn(shown, "a"), 64 * bin, 32, 8);
+	const ran = shown.ran(fn(shown, "a"), { durationNs: 64 * bin, columns: 32, full: 8 });
 	assert.deepEqual([...ran.keys()], [0, 1]);
 	assert.deepEqual([...ran.get(0)!.subarray(0, 4)], [1, 0, 0, 0]);
 	assert.deepEqual([...ran.get(1)!.subarray(3, 6)], [0, 0.5, 0]);
-	assert.equal(shown.ran(fn(shown, "b"), 64 * bin, 32, 8).get(0)![1], 1);
+	assert.equal(shown.ran(fn(shown, "b"), { durationNs: 64 * bin, columns: 32, full: 8 }).get(0)![1], 1);
 });
 
 test("cells of any order and many bins come in the order of time", () => {

@@ -5,10 +5,10 @@ import {
 	amounts, amountsInto, type Bytes, bytesOf, column, countOf, deltas, isAtEnd, part, rest, svarint, unsigned, varint,
 } from "./bytes";
 import { decodeMeta } from "./meta";
-import { endsOf } from "./preorder";
+import { findingEnds } from "./preorder";
 import type { BaseTree, Cells, FunctionTable, LocationTable, Meta, Profile, Source, Strip } from "./profile";
 import { stateKinds, stripKinds } from "./profile";
-import { finish, type Steps } from "./steps";
+import { finish, type Steps, stride } from "./steps";
 import { functionTable } from "./tables";
 
 const Tag = { meta: 1, strings: 2, functions: 3, locations: 4, tree: 5, cells: 6, strip: 7, sources: 8 } as const;
@@ -90,18 +90,19 @@ function decodeLocations(b: Bytes, functions: FunctionTable): LocationTable {
 }
 
 /** Depths and callers out of how many levels each node goes up. */
-function decodeNesting(b: Bytes, count: number): Pick<BaseTree, "parent" | "depth" | "end"> {
+function* decodeNesting(b: Bytes, count: number): Steps<Pick<BaseTree, "parent" | "depth" | "end">> {
 	const parent = new Int32Array(count);
 	const depth = column(b, count, maxId);
 	const path = new Int32Array(count + 1);
 	for (let i = 0, last = -1; i < count; i++) {
+		if (i % stride === 0) yield;
 		const own = last + 1 - depth[i]!;
 		if (own < 0 || (i === 0 && own !== 0)) throw new Error("the tree goes above its roots");
 		depth[i] = last = own;
 		parent[i] = own > 0 ? path[own - 1]! : -1;
 		path[own] = i;
 	}
-	return { parent, depth, end: endsOf(parent) };
+	return { parent, depth, end: yield* findingEnds(parent) };
 }
 
 /** Which functions each function calls, and (before them) which are roots: those of function f are
@@ -129,12 +130,13 @@ function decodeNodeFunctions(b: Bytes, parent: Int32Array, callees: ReturnType<t
 	return fn;
 }
 
-function decodeTree(b: Bytes, functions: FunctionTable, locations: LocationTable): BaseTree {
+function* decodeTree(b: Bytes, functions: FunctionTable, locations: LocationTable): Steps<BaseTree> {
 	const count = countOf(b);
 	const places = countOf(b);
 	const callees = decodeCallees(b, functions);
-	const nesting = decodeNesting(b, count);
+	const nesting = yield* decodeNesting(b, count);
 	const fn = decodeNodeFunctions(b, nesting.parent, callees);
+	yield;
 	const more = column(b, count, maxId);
 	const firstPlace = new Int32Array(count + 1);
 	for (let i = 0, sum = 0; i < count; i++) {
@@ -143,13 +145,16 @@ function decodeTree(b: Bytes, functions: FunctionTable, locations: LocationTable
 		firstPlace[i + 1] = sum;
 	}
 	if (firstPlace[count] !== places) throw new Error("there are too few places");
+	yield;
 	const location = decodePlaceLocations(b, firstPlace, fn, locations);
+	yield;
 	const node = new Int32Array(places);
 	for (let i = 0, place = 0; i < count; i++) {
 		for (const end = firstPlace[i + 1]!; place < end; place++) node[place] = i;
 	}
 	const tree = { count, ...nesting, fn, firstPlace, places, location, node };
-	return { ...tree, caller: decodeCallers(b, tree) };
+	yield;
+	return { ...tree, caller: yield* decodeCallers(b, tree) };
 }
 
 /** In a node they rise: the first is told as it is, the others from the one before. */
@@ -174,10 +179,11 @@ function decodePlaceLocations(
 
 /** Which place of the node above each place was called from: told only where there are several, and rising among places
  * of one location. */
-function decodeCallers(b: Bytes, tree: Omit<BaseTree, "caller">): Int32Array {
+function* decodeCallers(b: Bytes, tree: Omit<BaseTree, "caller">): Steps<Int32Array> {
 	const caller = new Int32Array(tree.places);
 	const { parent, firstPlace, location } = tree;
 	for (let i = 0; i < tree.count; i++) {
+		if (i % stride === 0) yield;
 		const up = parent[i]!;
 		const first = up < 0 ? -1 : firstPlace[up]!;
 		const several = up < 0 ? 1 : firstPlace[up + 1]! - first;
@@ -191,7 +197,7 @@ function decodeCallers(b: Bytes, tree: Omit<BaseTree, "caller">): Int32Array {
 	return caller;
 }
 
-function decodeCells(b: Bytes, tree: BaseTree, functions: FunctionTable, meta: Meta): Cells {
+function* decodeCells(b: Bytes, tree: BaseTree, functions: FunctionTable, meta: Meta): Steps<Cells> {
 	const shift = varint(b);
 	const flags = varint(b);
 	const count = countOf(b);
@@ -203,10 +209,13 @@ function decodeCells(b: Bytes, tree: BaseTree, functions: FunctionTable, meta: M
 		place[i] = last;
 	}
 	const bins = Math.ceil(meta.bins / 2 ** shift);
+	yield;
 	const thread = unsigned(column(b, count, meta.threads.length - 1));
 	const state = new Uint16Array(column(b, count, stateKinds - 1));
+	yield;
 	const bin = unsigned(deltas(b, count, Math.min(bins - 1, maxId)));
 	const samples = amounts(b, count);
+	yield;
 	const weight = flags & 1 ? samples.map((n) => n * meta.period_ns + svarint(b)) : null;
 	const heldBy = flags & 2 ? column(b, count, functions.count + 1) : null;
 	const lock = flags & 4 ? column(b, count, (meta.lock_states ?? []).length + 1) : null;
@@ -283,9 +292,9 @@ function* decoding(data: Uint8Array): Steps<Profile> {
 	const functions = decodeFunctions(need(Tag.functions), strings, meta);
 	const locations = decodeLocations(need(Tag.locations), functions);
 	yield;
-	const tree = decodeTree(need(Tag.tree), functions, locations);
+	const tree = yield* decodeTree(need(Tag.tree), functions, locations);
 	yield;
-	const cells = decodeCells(need(Tag.cells), tree, functions, meta);
+	const cells = yield* decodeCells(need(Tag.cells), tree, functions, meta);
 	yield;
 	const strip = decodeStrip(found.get(Tag.strip), meta);
 	yield;

@@ -3,12 +3,20 @@
 
 export type Steps<T> = Generator<undefined, T>;
 
+/** So many rows are gone over without a break: some milliseconds at most. */
+export const stride = 2 ** 15;
+
 /** All of it at once. */
 export function finish<T>(steps: Steps<T>): T {
 	for (;;) {
 		const step = steps.next();
 		if (step.done) return step.value;
 	}
+}
+
+/** Not all of it, until it is asked to go on. */
+export function* stepsOf(work: Work<unknown>): Steps<void> {
+	while (work.step()) yield;
 }
 
 /** Work that is begun ahead, and finished at the latest when its result is asked for. */

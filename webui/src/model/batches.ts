@@ -2,6 +2,7 @@
 // What rows got in each batch of time, for their intervals. Several rows are asked for at once: each is a bit, so that
 // one pass over the tree and one over the cells answer for all of them. Layer model; pure.
 import type { Profile } from "../data/profile";
+import { finish, type Steps, stride } from "../data/steps";
 import type { Sieve, Unit } from "./filter";
 import { shareHalfWidth, shareSpread, type Spread } from "./intervals";
 import { nodeOfSamples, type Shape } from "./tree";
@@ -31,11 +32,12 @@ export interface Batching {
 
 /** The last bin with a sample that the command line would take for this range. Idle threads are left out later there,
  * too. */
-function lastBin({ cells }: Profile, sieve: Sieve, shape: Shape): number {
+function* lastBin({ cells }: Profile, sieve: Sieve, shape: Shape): Steps<number> {
 	const { place, state, bin } = cells;
 	const { asked, fromBin, toBin } = sieve;
 	let last = fromBin;
 	for (let i = 0; i < place.length; i++) {
+		if (i % stride === 0) yield;
 		const at = bin[i]!;
 		if (at <= last || at >= toBin || !asked[state[i]!]) continue;
 		const l = place[i]!;
@@ -46,17 +48,21 @@ function lastBin({ cells }: Profile, sieve: Sieve, shape: Shape): number {
 
 /** The batches of the recording; of a range of time those that a recording of it would have: at most 64, as short as
  * they can be. A bin is the least that one can be. */
-export function batchingOf(profile: Profile, sieve: Sieve, shape: Shape): Batching {
+export function* batching(profile: Profile, sieve: Sieve, shape: Shape): Steps<Batching> {
 	const { bins, binNs } = profile.cells;
 	if (!sieve.range) {
 		const length = Math.max(1, Math.round(profile.meta.batch_ns / binNs) || 1);
 		return { first: 0, length, count: Math.ceil(bins / length) };
 	}
 	const first = sieve.fromBin;
-	const beyond = lastBin(profile, sieve, shape) + 1 - first;
+	const beyond = (yield* lastBin(profile, sieve, shape)) + 1 - first;
 	let length = 1;
 	while (length * binNs < shortestBatchNs || Math.ceil(beyond / length) > mostBatches) length *= 2;
 	return { first, length, count: Math.ceil(beyond / length) };
+}
+
+export function batchingOf(profile: Profile, sieve: Sieve, shape: Shape): Batching {
+	return finish(batching(profile, sieve, shape));
 }
 
 /** Of a set of rows for a cell: it is one of those that count. */
@@ -90,12 +96,12 @@ export function passing({ profile, sieve, shape }: Selected): (cell: number) => 
 }
 
 /** Add up the cells that pass the sieve and are in the shape. */
-export function batchesOf(selected: Selected, unit: Unit, count: number, rows: Rows): Batches {
-	const { profile, sieve, shape, batching } = selected;
+export function* addingBatches(selected: Selected, unit: Unit, count: number, rows: Rows): Steps<Batches> {
+	const { profile, sieve, shape, batching: cut } = selected;
 	const { place, thread, state, bin, samples, weight } = profile.cells;
 	const { nodeOf, out, keepsFrameless } = shape;
 	const { threads, states, fromBin, toBin, outside } = sieve;
-	const { first, length, count: batches } = batching;
+	const { first, length, count: batches } = cut;
 	const amount = unit === "time" && weight ? weight : samples;
 	const all = new Float64Array(batches);
 	const hits = Array.from({ length: count }, () => new Float64Array(batches));
@@ -105,6 +111,7 @@ export function batchesOf(selected: Selected, unit: Unit, count: number, rows: R
 	const ofCell = "byCell" in rows ? rows.byCell : null;
 	let sampled = 0;
 	for (let i = 0; i < place.length; i++) {
+		if (i % stride === 0) yield;
 		if (ofCell && !ofCell[i]) continue;
 		const at = bin[i]!;
 		const inside = at >= fromBin && at < toBin;
@@ -126,6 +133,10 @@ export function batchesOf(selected: Selected, unit: Unit, count: number, rows: R
 	return { all, hits, samples: sampled, rowSamples };
 }
 
+export function batchesOf(selected: Selected, unit: Unit, count: number, rows: Rows): Batches {
+	return finish(addingBatches(selected, unit, count, rows));
+}
+
 /** Trials are samples: what is in nanoseconds is scaled to add up to their number. */
 function inTrials<T>({ all, hits, samples }: Batches, of: (hit: Float64Array, all: Float64Array) => T): T[] {
 	const sum = all.reduce((total, n) => total + n, 0);
@@ -143,22 +154,30 @@ export function spreads(batches: Batches): Spread[] {
 }
 
 /** By place of the profile: bit 2n if node is that of row n, bit 2n + 1 if it is, or one further out in its stack. */
-export function rowBits(shape: Shape, rowOf: (node: number) => number): Uint32Array {
+export function* findingBits(shape: Shape, rowOf: (node: number) => number): Steps<Uint32Array> {
 	const byNode = new Uint32Array(shape.count);
 	const selfBits = 0x55555555;
 	for (let i = 0; i < shape.count; i++) {
+		if (i % stride === 0) yield;
 		const row = rowOf(i);
 		const up = shape.parent[i]!;
 		const outer = up < 0 ? 0 : byNode[up]! & ~selfBits;
 		byNode[i] = row < 0 ? outer : outer | (3 << (2 * row));
 	}
-	return spread(shape.nodeOf, byNode);
+	return yield* spread(shape.nodeOf, byNode);
+}
+
+export function rowBits(shape: Shape, rowOf: (node: number) => number): Uint32Array {
+	return finish(findingBits(shape, rowOf));
 }
 
 /** What nodes have, by place of the profile. */
-function spread(nodeOf: Int32Array, byNode: Uint32Array): Uint32Array {
+function* spread(nodeOf: Int32Array, byNode: Uint32Array): Steps<Uint32Array> {
 	const byPlace = new Uint32Array(nodeOf.length);
-	for (let l = 0; l < nodeOf.length; l++) if (nodeOf[l]! >= 0) byPlace[l] = byNode[nodeOf[l]!]!;
+	for (let l = 0; l < nodeOf.length; l++) {
+		if (l % stride === 0) yield;
+		if (nodeOf[l]! >= 0) byPlace[l] = byNode[nodeOf[l]!]!;
+	}
 	return byPlace;
 }
 

@@ -2,7 +2,8 @@
 // Who held the GIL while threads waited for it: of the samples that pass and waited, by the function that held it,
 // which may pass or not. Shares are of the time that was waited. Layer model; pure.
 import type { Profile } from "../data/profile";
-import { batchesOf, counts, halfWidths, type Selected } from "./batches";
+import type { Steps } from "../data/steps";
+import { addingBatches, counts, halfWidths, type Selected } from "./batches";
 import type { Figure } from "./figures";
 
 export interface Holder {
@@ -51,9 +52,9 @@ function sum(values: Float64Array): number {
 }
 
 /** Rows of the cells that count (batches.ts), as shares of them. */
-export function figuresOf(selected: Selected, byCell: Int32Array, rows: number): Found {
+export function* addingShares(selected: Selected, byCell: Int32Array, rows: number): Steps<Found> {
 	const { profile } = selected;
-	const batches = batchesOf(selected, "time", rows, { byCell });
+	const batches = yield* addingBatches(selected, "time", rows, { byCell });
 	const widths = halfWidths(batches);
 	const scale = profile.cells.weight ? 1 : profile.meta.period_ns;
 	const waitedNs = sum(batches.all) * scale;
@@ -65,26 +66,27 @@ export function figuresOf(selected: Selected, byCell: Int32Array, rows: number):
 	return { samples: batches.samples, waitedNs, figures };
 }
 
-function find(selected: Selected, heldBy: Int32Array, keys: readonly number[]): Found {
+function* find(selected: Selected, heldBy: Int32Array, keys: readonly number[]): Steps<Found> {
 	const bits = new Int32Array(firstKey + selected.profile.functions.count).fill(counts);
 	bits[0] = 0;
 	keys.forEach((key, row) => {
 		bits[key]! |= 1 << row;
 	});
-	return figuresOf(selected, heldBy.map((key) => bits[key]!), keys.length);
+	return yield* addingShares(selected, heldBy.map((key) => bits[key]!), keys.length);
 }
 
 /** Null: nothing that passes waited for it, or it is not known. */
-export function blameOf(selected: Selected): Blame | null {
+export function* findingBlame(selected: Selected): Steps<Blame | null> {
 	const { heldBy } = selected.profile.cells;
 	if (!heldBy) return null;
-	const { samples, waitedNs, figures: [unseen] } = find(selected, heldBy, [unseenKey]);
+	const { samples, waitedNs, figures: [unseen] } = yield* find(selected, heldBy, [unseenKey]);
 	if (samples === 0) return null;
 	const keys = holderKeys(selected.profile, heldBy);
 	const holders: Holder[] = [];
 	for (let i = 0; i < keys.length; i += rowsAtOnce) {
 		const some = keys.slice(i, i + rowsAtOnce);
-		find(selected, heldBy, some).figures.forEach((held, k) => {
+		const { figures } = yield* find(selected, heldBy, some);
+		figures.forEach((held, k) => {
 			if (held.samples > 0) holders.push({ fn: some[k]! - firstKey, held });
 		});
 	}

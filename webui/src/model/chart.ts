@@ -3,6 +3,7 @@
 // that were sampled stand side by side, and a function that goes on into the next column is one box. Layer model; pure.
 import { endsOf } from "../data/preorder";
 import type { Profile } from "../data/profile";
+import type { Steps } from "../data/steps";
 import type { Sieve } from "./filter";
 import type { Moments } from "./moments";
 import { stripColumns, tickNs } from "./strip";
@@ -28,6 +29,8 @@ export interface Chart {
 export const missed = -1;
 
 const mostColumns = 1200;
+/** So many are gone over without a break. */
+const fewColumns = 16;
 /** A column has so many samples at least, or single ticks would look like gaps. */
 const leastTicks = 3;
 /** Less of a column is no box of its own, but time of its caller. */
@@ -166,7 +169,7 @@ function missedIn({ profile: { meta } }: ChartOf, sampled: Float64Array, full: n
 	return lacks;
 }
 
-export function chartOf(of: ChartOf): Chart {
+export function* charting(of: ChartOf): Steps<Chart> {
 	const { profile: { cells, meta }, sieve, shape, moments, thread } = of;
 	const length = lengthOf(of);
 	const columns = Math.ceil((sieve.toBin - sieve.fromBin) / length);
@@ -178,6 +181,7 @@ export function chartOf(of: ChartOf): Chart {
 	const boxes: Boxes = { parent: [], depth: [], start: [], total: [], node: [], open: [] };
 	const column: Column = { weight: new Float64Array(shape.count), touched: [] };
 	for (let c = 0, i = moments.start[thread]!; c < columns; c++) {
+		if (c % fewColumns === 0) yield;
 		i = fill(of, column, i, Math.min(sieve.toBin, sieve.fromBin + (c + 1) * length));
 		const unit = sampled[c]! < full / 2 ? tick : columnNs / (sampled[c]! || 1);
 		const from = c * columnNs;

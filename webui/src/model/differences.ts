@@ -2,7 +2,8 @@
 // What is different in a part of a recording: shares there against shares in the rest, and which differences are not
 // likely to be chance, as for two recordings (docs/internals/statistics.md). Layer model; pure.
 import type { DiffFigure, DiffRow, Profile, Verdict } from "../data/profile";
-import { batchesOf, maxRows, rowBits, type Selected, spreads } from "./batches";
+import type { Steps } from "../data/steps";
+import { addingBatches, findingBits, maxRows, type Selected, spreads } from "./batches";
 import type { Unit } from "./filter";
 import { type Spread, tQuantile, tTwoSided } from "./intervals";
 
@@ -41,22 +42,26 @@ function mostDifferent(here: Side, rest: Side): number[] {
 	return there.sort((a, b) => by[b]! - by[a]! || a - b).slice(0, mostRows);
 }
 
+interface Sampled {
+	readonly spread: Spread;
+	readonly samples: number;
+}
+
 /** By function, self and total one after the other. */
-function spreadsOf({ selected }: Side, unit: Unit, fns: readonly number[]): { spread: Spread; samples: number }[] {
+function* spreadsOf({ selected }: Side, unit: Unit, fns: readonly number[]): Steps<Sampled[]> {
 	const { shape } = selected;
 	const nth = new Map(fns.map((fn, i) => [fn, i]));
-	const batches = batchesOf(selected, unit, 2 * fns.length, {
-		byPlace: rowBits(shape, (node) => nth.get(shape.fn[node]!) ?? -1),
-	});
+	const byPlace = yield* findingBits(shape, (node) => nth.get(shape.fn[node]!) ?? -1);
+	const batches = yield* addingBatches(selected, unit, 2 * fns.length, { byPlace });
 	return spreads(batches).map((spread, i) => ({ spread, samples: batches.rowSamples[i]! }));
 }
 
 /** In the order of `fns`. */
-function judge(here: Side, rest: Side, unit: Unit, fns: readonly number[]): Record<What, Judged>[] {
+function* judge(here: Side, rest: Side, unit: Unit, fns: readonly number[]): Steps<Record<What, Judged>[]> {
 	const judged: Record<What, Judged>[] = [];
 	for (let i = 0; i < fns.length; i += maxRows) {
 		const some = fns.slice(i, i + maxRows);
-		const [a, b] = [spreadsOf(here, unit, some), spreadsOf(rest, unit, some)];
+		const [a, b] = [yield* spreadsOf(here, unit, some), yield* spreadsOf(rest, unit, some)];
 		const at = (k: number): Judged => ({
 			here: a[k]!.spread,
 			rest: b[k]!.spread,
@@ -144,10 +149,10 @@ function figuresOf(
 }
 
 /** Functions that differ most, before: in the rest, after: here. The names are those of the profile. */
-export function differences(profile: Profile, here: Side, rest: Side, unit: Unit): DiffRow[] {
+export function* differing(profile: Profile, here: Side, rest: Side, unit: Unit): Steps<DiffRow[]> {
 	const { functions, strings } = profile;
 	const fns = mostDifferent(here, rest);
-	const judged = judge(here, rest, unit, fns);
+	const judged = yield* judge(here, rest, unit, fns);
 	const self = figuresOf(here, rest, "self", fns, judged.map((one) => one.self));
 	const total = figuresOf(here, rest, "total", fns, judged.map((one) => one.total));
 	return fns.map((fn, i) => ({

@@ -2,6 +2,7 @@
 // Which samples count. Layer model; pure.
 import type { Profile } from "../data/profile";
 import { State, stateKinds } from "../data/profile";
+import { finish, type Steps, stride } from "../data/steps";
 import { doings } from "../data/words";
 import { hasState } from "./reasons";
 
@@ -139,7 +140,7 @@ export interface PlaceValues {
 	readonly frameless: number;
 }
 
-export function placeValues(profile: Profile, sieve: Sieve, unit: Unit): PlaceValues {
+export function* addingPlaces(profile: Profile, sieve: Sieve, unit: Unit): Steps<PlaceValues> {
 	const { count, place, thread, state, bin, samples, weight } = profile.cells;
 	const { threads, states, fromBin, toBin, outside } = sieve;
 	const values = new Float64Array(profile.tree.places);
@@ -147,6 +148,7 @@ export function placeValues(profile: Profile, sieve: Sieve, unit: Unit): PlaceVa
 	const scale = unit === "time" && !weight ? profile.meta.period_ns : 1;
 	let frameless = 0;
 	for (let i = 0; i < count; i++) {
+		if (i % stride === 0) yield;
 		const at = bin[i]!;
 		const inside = at >= fromBin && at < toBin;
 		if (!threads[thread[i]!] || !states[state[i]!] || inside === outside) continue;
@@ -158,20 +160,25 @@ export function placeValues(profile: Profile, sieve: Sieve, unit: Unit): PlaceVa
 	return { values, frameless: frameless * scale };
 }
 
+export function placeValues(profile: Profile, sieve: Sieve, unit: Unit): PlaceValues {
+	return finish(addingPlaces(profile, sieve, unit));
+}
+
 /** What passes, by class of state (0: none) and by what `to` makes of its place (below 0: nothing), in one pass. */
-export function valuesByClass(
+export function* addingByClass(
 	profile: Profile,
 	sieve: Sieve,
 	unit: Unit,
 	classes: { readonly of: Uint8Array; readonly count: number },
 	to: { readonly of: Int32Array; readonly count: number },
-): Float64Array[] {
+): Steps<Float64Array[]> {
 	const { count, place, thread, state, bin, samples, weight } = profile.cells;
 	const { threads, fromBin, toBin } = sieve;
 	const amount = unit === "time" && weight ? weight : samples;
 	const scale = unit === "time" && !weight ? profile.meta.period_ns : 1;
 	const values = Array.from({ length: classes.count }, () => new Float64Array(to.count));
 	for (let i = 0; i < count; i++) {
+		if (i % stride === 0) yield;
 		const kind = classes.of[state[i]!]!;
 		const at = bin[i]!;
 		if (!kind || !threads[thread[i]!] || at < fromBin || at >= toBin) continue;

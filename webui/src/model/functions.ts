@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of functions, or of lines: self, and total counted once however often it is in a stack. Layer model; pure.
 import type { Profile } from "../data/profile";
+import { type Steps, stride } from "../data/steps";
 import { intern, interner } from "./interner";
 import type { Tree } from "./tree";
 
@@ -14,34 +15,43 @@ export interface FunctionRows {
 	readonly total: Float64Array;
 }
 
-function hasLines(tree: Tree): boolean {
-	for (let i = 0; i < tree.count; i++) if (tree.line[i] !== 0) return true;
-	return false;
+function hasLines({ line }: Tree): boolean {
+	return line.some((one) => one !== 0);
+}
+
+interface Keys {
+	readonly key: ArrayLike<number>;
+	readonly fn: ArrayLike<number>;
+	readonly line: ArrayLike<number>;
 }
 
 /** By node: which row it belongs to. */
-function keysOf(tree: Tree, rows: number): { key: ArrayLike<number>; fn: ArrayLike<number>; line: ArrayLike<number> } {
+function* keysOf(tree: Tree, rows: number): Steps<Keys> {
 	if (!hasLines(tree)) {
 		const fn = Uint32Array.from({ length: rows }, (_, i) => i);
 		return { key: tree.fn, fn, line: new Int32Array(rows) };
 	}
 	const table = interner();
 	const key = new Int32Array(tree.count);
-	for (let i = 0; i < tree.count; i++) key[i] = intern(table, tree.fn[i]!, tree.line[i]!, 0);
+	for (let i = 0; i < tree.count; i++) {
+		if (i % stride === 0) yield;
+		key[i] = intern(table, tree.fn[i]!, tree.line[i]!, 0);
+	}
 	return { key, fn: table.a.subarray(0, table.count), line: table.b.subarray(0, table.count) };
 }
 
 /** Self and total of each key (-1: none). A node below one of the same key adds nothing to the total: that has it. */
-export function sumByKey(
+export function* sumByKey(
 	tree: Tree,
 	key: ArrayLike<number>,
 	keys: number,
-): { readonly self: Float64Array; readonly total: Float64Array } {
+): Steps<{ readonly self: Float64Array; readonly total: Float64Array }> {
 	const { count, end } = tree;
 	const self = new Float64Array(keys);
 	const total = new Float64Array(keys);
 	const until = new Int32Array(keys);
 	for (let i = 0; i < count; i++) {
+		if (i % stride === 0) yield;
 		const k = key[i]!;
 		if (k < 0) continue;
 		self[k]! += tree.self[i]!;
@@ -53,9 +63,9 @@ export function sumByKey(
 }
 
 /** Rows with samples, in no special order. */
-export function functionRows(profile: Profile, tree: Tree): FunctionRows {
-	const { key, fn, line } = keysOf(tree, profile.functions.rows);
-	const { self, total } = sumByKey(tree, key, fn.length);
+export function* addingRows(profile: Profile, tree: Tree): Steps<FunctionRows> {
+	const { key, fn, line } = yield* keysOf(tree, profile.functions.rows);
+	const { self, total } = yield* sumByKey(tree, key, fn.length);
 	const kept: number[] = [];
 	for (let k = 0; k < total.length; k++) if (total[k]! > 0) kept.push(k);
 	return {
@@ -65,6 +75,15 @@ export function functionRows(profile: Profile, tree: Tree): FunctionRows {
 		self: Float64Array.from(kept, (k) => self[k]!),
 		total: Float64Array.from(kept, (k) => total[k]!),
 	};
+}
+
+/** The row with the most self time, -1: none has any. */
+export function hottestRow({ self, total, count }: FunctionRows): number {
+	let best = 0;
+	for (let row = 1; row < count; row++) {
+		if (self[row]! > self[best]! || (self[row] === self[best] && total[row]! > total[best]!)) best = row;
+	}
+	return count === 0 || self[best] === 0 ? -1 : best;
 }
 
 function compareText(a: string, b: string): number {

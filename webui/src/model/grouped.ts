@@ -2,14 +2,16 @@
 // Trees that are grown out of another one: from the innermost frames outwards (inverted), callers and callees of a
 // function. A node stands for the nodes of the other tree that were reached by the same way (its members); one level is
 // grown after the other, so that the lightest and deepest are left out first when there would be too many. Layer model.
-import { finish, type Steps } from "../data/steps";
+import { finish, type Steps, stride } from "../data/steps";
 import { intern, interner, type Interner } from "./interner";
-import { layOut, offsets, type Tree } from "./tree";
+import { findingOffsets, layingOut, type Tree } from "./tree";
 
 /** Lighter groups than this part of the roots that are grown are not gone on with: a pixel is 30 times as wide. */
 const leastShare = 2e-5;
 /** Steps from a node to a caller. Deep recursion needs the square of its depth: beyond this callers are cut off. */
 const maxSteps = 8_000_000;
+/** So many have their callees looked through without a break. */
+const fewCallers = 2 ** 13;
 
 /** Members of a level, side by side: a node of the other tree, the group it is in, what flows through it, and the node
  * that the way began at. */
@@ -91,11 +93,12 @@ function cutOff(g: Growth, group: number): void {
 
 /** From a level to that of its callers, in place: a member has one at most. What has none began there: it is the
  * group's own. */
-function growUp(g: Growth, level: Level, grows: (group: number) => boolean): void {
+function* growUp(g: Growth, level: Level, grows: (group: number) => boolean): Steps<void> {
 	const { from } = g;
 	const { count } = level;
 	level.count = 0;
 	for (let m = 0; m < count; m++) {
+		if (m % stride === 0) yield;
 		const group = level.group[m]!;
 		const weight = level.weight[m]!;
 		const up = from.parent[level.node[m]!]!;
@@ -112,20 +115,21 @@ function* growCallers(g: Growth, level: Level, least: number, steps: number): St
 	let left = steps;
 	while (level.count) {
 		left -= level.count;
-		growUp(g, level, left < 0 ? () => false : (group) => g.total[group]! >= least);
-		yield;
+		yield* growUp(g, level, left < 0 ? () => false : (group) => g.total[group]! >= least);
 	}
 }
 
-function treeOf(g: Growth): Tree {
+function* treeOf(g: Growth): Steps<Tree> {
 	const { from, table } = g;
 	const { count } = table;
-	const { newId, ...laid } = layOut({ count, parent: table.a, fn: table.b, line: table.c, weight: g.total });
+	const loose = { count, parent: table.a, fn: table.b, line: table.c, weight: g.total };
+	const { newId, ...laid } = yield* layingOut(loose);
 	const self = new Float64Array(count);
 	const total = new Float64Array(count);
 	const base = new Int32Array(count);
 	const cut = new Uint8Array(count);
 	for (let group = 0; group < count; group++) {
+		if (group % stride === 0) yield;
 		const node = newId[group]!;
 		self[node] = g.self[group]!;
 		total[node] = g.total[group]!;
@@ -134,12 +138,13 @@ function treeOf(g: Growth): Tree {
 	}
 	const nodeOf = new Int32Array(from.nodeOf.length).fill(-1);
 	for (let l = 0; l < nodeOf.length; l++) {
+		if (l % stride === 0) yield;
 		const node = from.nodeOf[l]!;
 		const group = node < 0 ? -1 : g.deepest[node]!;
 		if (group >= 0) nodeOf[l] = newId[group]!;
 	}
 	const { out, keepsFrameless, whole } = from;
-	const x0 = offsets(laid.parent, total);
+	const x0 = yield* findingOffsets(laid.parent, total);
 	return { ...laid, nodeOf, out, base, keepsFrameless, self, total, x0, whole, cut: g.hasCut ? cut : null };
 }
 
@@ -150,6 +155,7 @@ export function* inverting(from: Tree, root = -1, steps = maxSteps): Steps<Tree>
 	const level = emptyLevel(from.count);
 	let grown = 0;
 	for (let i = 0; i < from.count; i++) {
+		if (i % stride === 0) yield;
 		const self = from.self[i]!;
 		if (!(self > 0)) continue;
 		const group = groupOf(g, -1, from.fn[i]!, from.line[i]!, i);
@@ -157,11 +163,9 @@ export function* inverting(from: Tree, root = -1, steps = maxSteps): Steps<Tree>
 		if (root < 0 || from.fn[i] === root) grown += self;
 	}
 	const least = grown * leastShare;
-	yield;
-	growUp(g, level, (group) => (root < 0 || g.table.b[group] === root) && g.total[group]! >= least);
-	yield;
+	yield* growUp(g, level, (group) => (root < 0 || g.table.b[group] === root) && g.total[group]! >= least);
 	yield* growCallers(g, level, least, steps);
-	return treeOf(g);
+	return yield* treeOf(g);
 }
 
 export function invert(from: Tree, root = -1, steps = maxSteps): Tree {
@@ -193,7 +197,7 @@ export function* callersIn(from: Tree, fn: number, steps = maxSteps): Steps<Tree
 	const level = rootLevel(g, nodes, fn, nodes.length);
 	yield* growCallers(g, level, nodes.length ? g.total[0]! * leastShare : 0, steps);
 	for (const i of nodes) g.deepest.fill(g.deepest[i]!, i, from.end[i]);
-	return treeOf(g);
+	return yield* treeOf(g);
 }
 
 export function callersOf(from: Tree, fn: number, steps = maxSteps): Tree {
@@ -201,7 +205,7 @@ export function callersOf(from: Tree, fn: number, steps = maxSteps): Tree {
 }
 
 /** What a function called: it is the root; calls of itself by itself are part of the root. */
-export function calleesOf(from: Tree, fn: number): Tree {
+export function* calleesIn(from: Tree, fn: number): Steps<Tree> {
 	const g = growth(from);
 	const nodes = outermostOf(from, fn);
 	const room = nodes.reduce((sum, i) => sum + from.end[i]! - i, 0);
@@ -210,10 +214,14 @@ export function calleesOf(from: Tree, fn: number): Tree {
 	const least = nodes.length ? g.total[0]! * leastShare : 0;
 	while (level.count) {
 		next.count = 0;
-		growDown(g, level, next, fn, least);
+		yield* growDown(g, level, next, fn, least);
 		[level, next] = [next, level];
 	}
-	return treeOf(g);
+	return yield* treeOf(g);
+}
+
+export function calleesOf(from: Tree, fn: number): Tree {
+	return finish(calleesIn(from, fn));
 }
 
 /** What is in a subtree that is not gone on with counts as the group's: its samples are found there. */
@@ -222,10 +230,11 @@ function cutSubtree(g: Growth, node: number, group: number): void {
 	g.deepest.fill(group, node, g.from.end[node]);
 }
 
-function growDown(g: Growth, level: Level, next: Level, fn: number, least: number): void {
+function* growDown(g: Growth, level: Level, next: Level, fn: number, least: number): Steps<void> {
 	const { from } = g;
 	// The level gets longer while it is gone through: direct recursion belongs to the root.
 	for (let m = 0; m < level.count; m++) {
+		if (m % fewCallers === 0) yield;
 		const node = level.node[m]!;
 		const group = level.group[m]!;
 		g.self[group]! += from.self[node]!;

@@ -2,6 +2,7 @@
 // Lines of source files: their figures, who calls them and what they call, expressions and instructions in them. Out of
 // the tree by line, in which a line is a node. Layer model; pure.
 import type { Profile } from "../data/profile";
+import { type Steps, stride } from "../data/steps";
 import { sumByKey } from "./functions";
 import type { PlaceValues } from "./filter";
 import type { Figures } from "./figures";
@@ -22,17 +23,30 @@ function isFile(profile: Profile, file: number): boolean {
 }
 
 /** Files with samples, the one with most self first. */
-export function fileFigures(profile: Profile, tree: Tree): FileFigures[] {
+export function* addingFiles(profile: Profile, tree: Tree): Steps<FileFigures[]> {
 	const { functions, strings, sources } = profile;
 	const key = new Int32Array(tree.count);
-	for (let i = 0; i < key.length; i++) key[i] = functions.file[tree.fn[i]!]!;
-	const { self, total } = sumByKey(tree, key, strings.length);
+	for (let i = 0; i < key.length; i++) {
+		if (i % stride === 0) yield;
+		key[i] = functions.file[tree.fn[i]!]!;
+	}
+	const { self, total } = yield* sumByKey(tree, key, strings.length);
 	const files: FileFigures[] = [];
 	for (let file = 1; file < total.length; file++) {
 		if (!isFile(profile, file) || !(total[file]! > 0)) continue;
 		files.push({ file, self: self[file]!, total: total[file]!, hasText: sources.has(file) });
 	}
 	return files.sort((a, b) => b.self - a.self || b.total - a.total || a.file - b.file);
+}
+
+/** The hottest file of the program's own code; if it has none the hottest. */
+export function firstFile({ meta, functions }: Profile, files: readonly FileFigures[]): number | null {
+	const own = meta.categories.findIndex(({ name }) => name === "Application");
+	const ofOwn = new Set<number>();
+	for (let fn = 0; fn < functions.count; fn++) {
+		if (functions.category[fn] === own) ofOwn.add(functions.file[fn]!);
+	}
+	return (files.find(({ file }) => ofOwn.has(file)) ?? files[0])?.file ?? null;
 }
 
 /** Another line, and how much of this one goes together with it. */
@@ -51,16 +65,20 @@ export interface LineTable {
 	readonly rowOf: Int32Array;
 }
 
-export function lineTable(profile: Profile, tree: Tree, file: number): LineTable {
+export function* addingLines(profile: Profile, tree: Tree, file: number): Steps<LineTable> {
 	const { file: fileOf } = profile.functions;
 	const here = (i: number) => (fileOf[tree.fn[i]!] === file ? tree.line[i]! : 0);
 	const found = new Set<number>();
-	for (let i = 0; i < tree.count; i++) if (here(i) > 0) found.add(here(i));
+	for (let i = 0; i < tree.count; i++) {
+		if (i % stride === 0) yield;
+		if (here(i) > 0) found.add(here(i));
+	}
 	const lines = Int32Array.from(found).sort();
 	const rows = new Map(Array.from(lines, (line, row) => [line, row]));
 	const rowOf = new Int32Array(tree.count).fill(-1);
+	yield;
 	for (let i = 0; i < tree.count; i++) if (here(i) > 0) rowOf[i] = rows.get(here(i))!;
-	return { lines, rowOf, ...sumByKey(tree, rowOf, lines.length) };
+	return { lines, rowOf, ...(yield* sumByKey(tree, rowOf, lines.length)) };
 }
 
 /** Add up what nodes have by who stands beside them; a sample that passes a pair twice counts once. */
@@ -78,17 +96,19 @@ function links(tree: Tree, pairs: Iterable<readonly [node: number, other: number
 	return all.filter((link) => link.value > 0).sort((a, b) => b.value - a.value);
 }
 
-export function lineCallers(tree: Tree, table: LineTable, row: number): LineLink[] {
+export function* lineCallers(tree: Tree, table: LineTable, row: number): Steps<LineLink[]> {
 	const pairs: [number, number][] = [];
 	for (let i = 0; i < tree.count; i++) {
+		if (i % stride === 0) yield;
 		if (table.rowOf[i] === row && tree.parent[i]! >= 0) pairs.push([i, tree.parent[i]!]);
 	}
 	return links(tree, pairs);
 }
 
-export function lineCallees(tree: Tree, table: LineTable, row: number): LineLink[] {
+export function* lineCallees(tree: Tree, table: LineTable, row: number): Steps<LineLink[]> {
 	const pairs: [number, number][] = [];
 	for (let i = 0; i < tree.count; i++) {
+		if (i % stride === 0) yield;
 		const up = tree.parent[i]!;
 		if (up >= 0 && table.rowOf[up] === row) pairs.push([i, i]);
 	}
@@ -103,10 +123,11 @@ export interface Expression {
 }
 
 /** By location of the profile: what ended there. */
-export function locationValues(profile: Profile, tree: Tree, { values }: PlaceValues): Float64Array {
+export function* locationValues(profile: Profile, tree: Tree, { values }: PlaceValues): Steps<Float64Array> {
 	const { locations, tree: base } = profile;
 	const self = new Float64Array(locations.count);
 	for (let place = 0; place < values.length; place++) {
+		if (place % stride === 0) yield;
 		if (nodeOfSamples(tree, place) >= 0) self[base.location[place]!]! += values[place]!;
 	}
 	return self;
@@ -168,4 +189,6 @@ export interface FileLines {
 	callees(row: number): readonly LineLink[];
 	opcodes(row: number): readonly OpcodeFigure[];
 	figures(row: number): Figures;
+	/** Makes what is asked of a row that is read. */
+	aheadOf(row: number): Steps<void>;
 }

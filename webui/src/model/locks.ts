@@ -2,8 +2,9 @@
 // For which locks threads waited, where, and who held them: of the samples that pass and waited, whoever held the lock.
 // Layer model; pure.
 import type { Lock, LockState, Profile } from "../data/profile";
+import type { Steps } from "../data/steps";
 import { counts, passing, type Selected } from "./batches";
-import { figuresOf, weightOf } from "./blame";
+import { addingShares, weightOf } from "./blame";
 import type { Figure } from "./figures";
 
 /** Where threads waited for a lock, or a function that stood inside `with` of it. */
@@ -148,7 +149,7 @@ const firstHolder = 2;
 const firstPlace = firstHolder + mostHolders;
 const rowsOfLock = firstPlace + mostPlaces;
 
-function rowOf(selected: Selected, lock: number, cells: readonly number[], waited: Figure): LockRow {
+function* rowOf(selected: Selected, lock: number, cells: readonly number[], waited: Figure): Steps<LockRow> {
 	const { profile } = selected;
 	const told = read(profile, cells);
 	const holders = told.holders.heaviest(mostHolders);
@@ -161,7 +162,7 @@ function rowOf(selected: Selected, lock: number, cells: readonly number[], waite
 		if (holder === "held") byCell[cell]! |= bit(holders.indexOf(told.holderOf[i]!), firstHolder);
 		else byCell[cell]! |= 1 << (holder === "passed_on" ? passedOnRow : unknownRow);
 	});
-	const { figures } = figuresOf(selected, byCell, rowsOfLock);
+	const { figures } = yield* addingShares(selected, byCell, rowsOfLock);
 	return {
 		lock: profile.meta.locks![lock]!,
 		waited,
@@ -198,17 +199,21 @@ function cellsOf(selected: Selected): { byLock: Sums<number[]>; locks: number[];
 }
 
 /** Null: nothing that passes waited for a lock, or it is not known. */
-export function lockBlameOf(selected: Selected): LockBlame | null {
+export function* findingLockBlame(selected: Selected): Steps<LockBlame | null> {
 	if (!selected.profile.cells.lock) return null;
 	const { byLock, locks, unknown } = cellsOf(selected);
+	yield;
 	const shown = byLock.heaviest(mostLocks);
 	const byCell = new Int32Array(selected.profile.cells.count);
 	for (const cells of [...byLock.items, unknown]) for (const cell of cells) byCell[cell] = counts;
 	shown.forEach((n, row) => {
 		for (const cell of byLock.items[n]!) byCell[cell]! |= 1 << row;
 	});
-	const { samples, waitedNs, figures } = figuresOf(selected, byCell, shown.length);
+	const { samples, waitedNs, figures } = yield* addingShares(selected, byCell, shown.length);
 	if (samples === 0) return null;
-	const rows = shown.map((n, row) => rowOf(selected, locks[n]!, byLock.items[n]!, figures[row]!));
+	const rows: LockRow[] = [];
+	for (const [row, n] of shown.entries()) {
+		rows.push(yield* rowOf(selected, locks[n]!, byLock.items[n]!, figures[row]!));
+	}
 	return { samples, waitedNs, rows, more: byLock.items.length - rows.length, unknown: unknown.length > 0 };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a thread did at an instant: the cells of each thread in the order of time. Layer model; pure.
 import type { Cells, Profile } from "../data/profile";
+import { finish, type Steps, stride } from "../data/steps";
 import type { Sieve } from "./filter";
 import type { Shape } from "./tree";
 
@@ -15,29 +16,40 @@ const DIGIT = 16;
 const MASK = 2 ** DIGIT - 1;
 
 /** Those of equal digits keep their order, so that digits can be gone through from the lowest on. */
-function sortedByDigit(order: Uint32Array, key: Uint32Array, shift: number): Uint32Array {
+function* sortedByDigit(order: Uint32Array, key: Uint32Array, shift: number): Steps<Uint32Array> {
 	const next = new Uint32Array(MASK + 2);
 	const digit = (i: number) => (key[order[i]!]! >>> shift) & MASK;
-	for (let i = 0; i < order.length; i++) next[digit(i) + 1]!++;
+	for (let i = 0; i < order.length; i++) {
+		if (i % stride === 0) yield;
+		next[digit(i) + 1]!++;
+	}
 	for (let d = 1; d < next.length; d++) next[d]! += next[d - 1]!;
 	const sorted = new Uint32Array(order.length);
-	for (let i = 0; i < order.length; i++) sorted[next[digit(i)]!++] = order[i]!;
+	for (let i = 0; i < order.length; i++) {
+		if (i % stride === 0) yield;
+		sorted[next[digit(i)]!++] = order[i]!;
+	}
 	return sorted;
 }
 
-function sortedBy(order: Uint32Array, key: Uint32Array): Uint32Array {
-	const most = key.reduce((a, b) => Math.max(a, b), 0);
-	let sorted = sortedByDigit(order, key, 0);
-	if (most > MASK) sorted = sortedByDigit(sorted, key, DIGIT);
+function* sortedBy(order: Uint32Array, key: Uint32Array, most: number): Steps<Uint32Array> {
+	let sorted = yield* sortedByDigit(order, key, 0);
+	if (most > MASK) sorted = yield* sortedByDigit(sorted, key, DIGIT);
 	return sorted;
 }
 
-export function momentsOf({ count, thread, bin }: Cells, threads: number): Moments {
-	const cell = sortedBy(sortedBy(Uint32Array.from({ length: count }, (_, i) => i), bin), thread);
+export function* findingMoments({ count, thread, bin, bins }: Cells, threads: number): Steps<Moments> {
+	const cells = new Uint32Array(count);
+	for (let i = 0; i < count; i++) cells[i] = i;
+	const cell = yield* sortedBy(yield* sortedBy(cells, bin, bins), thread, threads);
 	const start = new Uint32Array(threads + 1);
 	for (let i = 0; i < count; i++) start[thread[i]! + 1]!++;
 	for (let t = 0; t < threads; t++) start[t + 1]! += start[t]!;
 	return { start, cell };
+}
+
+export function momentsOf(cells: Cells, threads: number): Moments {
+	return finish(findingMoments(cells, threads));
 }
 
 /** The first of its cells that is in this bin or later. */
@@ -100,16 +112,17 @@ function spread(row: Float64Array, bin: number, width: number, samples: number):
 }
 
 /** By thread: samples of places for which `holds` is not 0, in so many slots. */
-function samplesOf(
+function* samplesOf(
 	profile: Profile,
 	sieve: Sieve,
 	holds: Uint32Array,
 	slots: { readonly count: number; readonly width: number },
-): Map<number, Float64Array> {
+): Steps<Map<number, Float64Array>> {
 	const { count, place, thread, state, bin, samples } = profile.cells;
 	const { threads, states, fromBin, toBin } = sieve;
 	const found = new Map<number, Float64Array>();
 	for (let i = 0; i < count; i++) {
+		if (i % stride === 0) yield;
 		const at = bin[i]!;
 		const t = thread[i]!;
 		if (place[i]! < 0 || !holds[place[i]!] || !threads[t] || !states[state[i]!]) continue;
@@ -122,18 +135,18 @@ function samplesOf(
 }
 
 /** By thread and column: the share of samples of places for which `holds` is not 0, of so many as there can be. */
-export function ranColumns(
+export function* addingRan(
 	profile: Profile,
 	sieve: Sieve,
 	holds: Uint32Array,
 	{ durationNs, columns, full }: { durationNs: number; columns: number; full: number },
-): ReadonlyMap<number, Float32Array> {
+): Steps<ReadonlyMap<number, Float32Array>> {
 	const { binNs, bins } = profile.cells;
 	const width = (binNs / durationNs) * columns;
 	/* Bins that are wider than columns are added up before they are spread: there are few, and many cells of each. */
 	const slots = width > 1 ? { count: bins, width: 1 } : { count: columns, width };
 	const ran = new Map<number, Float32Array>();
-	for (const [thread, found] of samplesOf(profile, sieve, holds, slots)) {
+	for (const [thread, found] of yield* samplesOf(profile, sieve, holds, slots)) {
 		let row = found;
 		if (width > 1) {
 			row = new Float64Array(columns);

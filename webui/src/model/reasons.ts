@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // For what threads waited. Layer model; pure.
 import { State, stateKinds } from "../data/profile";
+import type { Steps } from "../data/steps";
 import { Reason, reasons } from "../data/words";
-import { batchesOf, halfWidths, type Selected } from "./batches";
+import { addingBatches, halfWidths, type Selected } from "./batches";
 import type { Unit } from "./filter";
 
 const shift = 8;
@@ -40,9 +41,9 @@ function rowOf(state: number): number {
 }
 
 /** What was waited for, the most first; empty if nothing but the GIL is known. */
-export function waitFigures(selected: Selected, unit: Unit): readonly WaitFigure[] {
+export function* addingWaits(selected: Selected, unit: Unit): Steps<readonly WaitFigure[]> {
 	const rows = Uint32Array.from({ length: stateKinds }, (_, i) => rowOf(i >> 2));
-	const batches = batchesOf(selected, unit, reasons.length, { byState: rows });
+	const batches = yield* addingBatches(selected, unit, reasons.length, { byState: rows });
 	const widths = halfWidths(batches);
 	const sum = (values: Float64Array) => values.reduce((all, one) => all + one, 0);
 	const whole = sum(batches.all);

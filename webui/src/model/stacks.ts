@@ -2,6 +2,7 @@
 // Stacks that are being transformed. Each step goes once over the nodes, callers first, and says of each node where its
 // samples go: what is left is made a tree in the end (shape.ts). Layer model; no DOM.
 import type { Profile } from "../data/profile";
+import { type Steps, stride } from "../data/steps";
 import { Startup } from "./startup";
 
 export const dropped = -1;
@@ -25,7 +26,7 @@ export interface Stacks {
 }
 
 /** Every node is kept. */
-export function stacksOf(profile: Profile, by: "function" | "line"): Stacks {
+export function* stacksOf(profile: Profile, by: "function" | "line"): Steps<Stacks> {
 	const { tree, locations } = profile;
 	const common = { keepsFrameless: true };
 	if (by === "function") {
@@ -38,6 +39,7 @@ export function stacksOf(profile: Profile, by: "function" | "line"): Stacks {
 	const line = new Int32Array(tree.places);
 	const fn = new Uint32Array(tree.places);
 	for (let l = 0; l < tree.places; l++) {
+		if (l % stride === 0) yield;
 		to[l] = l;
 		line[l] = locations.line[tree.location[l]!]!;
 		fn[l] = tree.fn[tree.node[l]!]!;
@@ -55,8 +57,9 @@ function callerOf(s: Stacks, node: number): number {
 
 /** Go over the kept nodes, callers first; `decide` gives what becomes of a node: itself, a node further out, `dropped`
  * or `frameless`. Nodes that were merged before follow the one they were merged into. `up`: the kept caller or -1. */
-function step(s: Stacks, decide: (node: number, up: number) => number): void {
+function* step(s: Stacks, decide: (node: number, up: number) => number): Steps<void> {
 	for (let i = 0; i < s.count; i++) {
+		if (i % stride === 0) yield;
 		const to = s.to[i]!;
 		if (to !== i) {
 			if (to >= 0) s.to[i] = s.to[to]!;
@@ -69,24 +72,25 @@ function step(s: Stacks, decide: (node: number, up: number) => number): void {
 }
 
 /** Frames for which it holds vanish; what they did counts for their callers. */
-export function hide(s: Stacks, hides: (fn: number) => boolean): void {
-	step(s, (i, up) => (!hides(s.fn[i]!) ? i : up < 0 ? frameless : up));
+export function* hide(s: Stacks, hides: (fn: number) => boolean): Steps<void> {
+	yield* step(s, (i, up) => (!hides(s.fn[i]!) ? i : up < 0 ? frameless : up));
 }
 
 /** Samples with such a frame are dropped. */
-export function drop(s: Stacks, drops: (fn: number) => boolean): void {
+export function* drop(s: Stacks, drops: (fn: number) => boolean): Steps<void> {
 	const gone = new Uint8Array(s.count);
-	step(s, (i, up) => {
+	yield* step(s, (i, up) => {
 		if (drops(s.fn[i]!) || (up >= 0 && gone[up])) gone[i] = 1;
 		return i;
 	});
+	yield;
 	for (let i = 0; i < s.count; i++) if (s.to[i]! >= 0 && gone[s.to[i]!]) s.to[i] = dropped;
 }
 
 /** Only samples that pass a node for which it holds: it becomes the root. */
-export function focus(s: Stacks, holds: (node: number, up: number) => boolean): void {
+export function* focus(s: Stacks, holds: (node: number, up: number) => boolean): Steps<void> {
 	const inside = new Uint8Array(s.count);
-	step(s, (i, up) => {
+	yield* step(s, (i, up) => {
 		if (up >= 0 && inside[up]) inside[i] = 1;
 		else if (holds(i, up)) {
 			inside[i] = 1;
@@ -94,6 +98,7 @@ export function focus(s: Stacks, holds: (node: number, up: number) => boolean): 
 		}
 		return i;
 	});
+	yield;
 	for (let i = 0; i < s.count; i++) {
 		const to = s.to[i]!;
 		if (to === frameless || (to >= 0 && !inside[to])) s.to[i] = dropped;
@@ -102,14 +107,14 @@ export function focus(s: Stacks, holds: (node: number, up: number) => boolean): 
 }
 
 /** The same by the way from the root: nodes with the functions (and lines) on the way to `node`. */
-export function focusPath(s: Stacks, node: number): void {
+export function* focusPath(s: Stacks, node: number): Steps<void> {
 	const path: number[] = [];
 	for (let i = node; i >= 0; i = s.parent[i]!) path.push(i);
 	path.reverse();
 	const isAt = (i: number, depth: number) => s.fn[i] === s.fn[path[depth]!] && s.line[i] === s.line[path[depth]!];
 	// How many nodes of the way lead to each node; 0: it is beside it.
 	const along = new Int32Array(s.count);
-	focus(s, (i, up) => {
+	yield* focus(s, (i, up) => {
 		const depth = up < 0 ? 0 : along[up]!;
 		if ((up < 0 || depth > 0) && isAt(i, depth)) along[i] = depth + 1;
 		return along[i] === path.length;
@@ -117,8 +122,8 @@ export function focusPath(s: Stacks, node: number): void {
 }
 
 /** Frames for which it holds become `row`; those that follow each other one. */
-export function collapse(s: Stacks, row: number, holds: (fn: number) => boolean): void {
-	step(s, (i, up) => {
+export function* collapse(s: Stacks, row: number, holds: (fn: number) => boolean): Steps<void> {
+	yield* step(s, (i, up) => {
 		if (!holds(s.fn[i]!)) return i;
 		s.fn[i] = row;
 		s.line[i] = 0;
@@ -127,19 +132,19 @@ export function collapse(s: Stacks, row: number, holds: (fn: number) => boolean)
 }
 
 /** All that a function calls counts as its own. */
-export function collapseBelow(s: Stacks, fn: number): void {
-	step(s, (i, up) => (up >= 0 && s.fn[up] === fn ? up : i));
+export function* collapseBelow(s: Stacks, fn: number): Steps<void> {
+	yield* step(s, (i, up) => (up >= 0 && s.fn[up] === fn ? up : i));
 }
 
 /** Frames of a function (-1: of any) that follow each other become one. */
-export function foldDirect(s: Stacks, fn: number): void {
-	step(s, (i, up) => (up >= 0 && s.fn[up] === s.fn[i] && (fn < 0 || s.fn[i] === fn) ? up : i));
+export function* foldDirect(s: Stacks, fn: number): Steps<void> {
+	yield* step(s, (i, up) => (up >= 0 && s.fn[up] === s.fn[i] && (fn < 0 || s.fn[i] === fn) ? up : i));
 }
 
 /** Frames of a function below one of itself become that; so what it called hangs on it. */
-export function foldRecursion(s: Stacks, fn: number): void {
+export function* foldRecursion(s: Stacks, fn: number): Steps<void> {
 	const outermost = new Int32Array(s.count).fill(-1);
-	step(s, (i, up) => {
+	yield* step(s, (i, up) => {
 		const above = up < 0 ? -1 : outermost[up]!;
 		outermost[i] = above >= 0 || s.fn[i] !== fn ? above : i;
 		return above >= 0 && s.fn[i] === fn ? above : i;
@@ -147,9 +152,10 @@ export function foldRecursion(s: Stacks, fn: number): void {
 }
 
 /** Nodes of these kinds that are gates, and all that lead to them. */
-function gates(s: Stacks, kinds: Uint8Array): Uint8Array {
+function* gates(s: Stacks, kinds: Uint8Array): Steps<Uint8Array> {
 	const found = new Uint8Array(s.count);
 	for (let i = s.count - 1; i >= 0; i--) {
+		if (i % stride === 0) yield;
 		if (kinds[s.fn[i]!] === Startup.gate) found[i] = 1;
 		const up = s.parent[i]!;
 		if (found[i] && up >= 0) found[up] = 1;
@@ -158,9 +164,10 @@ function gates(s: Stacks, kinds: Uint8Array): Uint8Array {
 }
 
 /** By node: the innermost of the labels that it is in; -1: none. Labels stand outermost. */
-function labelsAbove(s: Stacks, kinds: Uint8Array): Int32Array {
+function* labelsAbove(s: Stacks, kinds: Uint8Array): Steps<Int32Array> {
 	const found = new Int32Array(s.count).fill(-1);
 	for (let i = 0; i < s.count; i++) {
+		if (i % stride === 0) yield;
 		const up = s.parent[i]!;
 		if (kinds[s.fn[i]!] === Startup.label && (up < 0 || found[up] === up)) found[i] = i;
 		else if (up >= 0) found[i] = found[up]!;
@@ -170,12 +177,13 @@ function labelsAbove(s: Stacks, kinds: Uint8Array): Int32Array {
 
 /** What frames of these kinds (`Startup`) called is hung on their callers. They keep their own samples: no time is told
  * of a function that did not use it. To be done first, when all nodes are kept. Returns which functions were folded. */
-export function fold(s: Stacks, kinds: Uint8Array): number[] {
+export function* fold(s: Stacks, kinds: Uint8Array): Steps<number[]> {
 	const below = new Int32Array(s.count);
-	const folded = gates(s, kinds);
-	const labels = labelsAbove(s, kinds);
+	const folded = yield* gates(s, kinds);
+	const labels = yield* labelsAbove(s, kinds);
 	const functions = new Set<number>();
 	for (let i = 0; i < s.count; i++) {
+		if (i % stride === 0) yield;
 		const up = s.parent[i]!;
 		const kind = kinds[s.fn[i]!]!;
 		const outermost = up < 0 || folded[up] === 1;

@@ -4,8 +4,9 @@
 // long a thread waited. Layer model; pure.
 import type { Profile } from "../data/profile";
 import { State, stateKinds } from "../data/profile";
+import { type Steps, stride } from "../data/steps";
 import { states } from "../data/words";
-import { batchesOf, halfWidths, type Selected } from "./batches";
+import { addingBatches, halfWidths, type Selected } from "./batches";
 import type { Filter, Sieve, Unit } from "./filter";
 import { parentsFirst } from "./processes";
 import { type Recording, recordingOf } from "./recording";
@@ -74,7 +75,7 @@ export function stateUnit({ meta, cells }: Profile): Unit {
 }
 
 /** Samples and weight by thread; what states have by thread, those of one after those of the other, in the unit. */
-function count(profile: Profile, sieve: Sieve, shape: Shape) {
+function* count(profile: Profile, sieve: Sieve, shape: Shape) {
 	const { cells, meta } = profile;
 	const { fromBin, toBin } = sieve;
 	const kinds = stateNames.length;
@@ -85,6 +86,7 @@ function count(profile: Profile, sieve: Sieve, shape: Shape) {
 	const byQuality = [0, 0, 0, 0];
 	const timed = stateUnit(profile) === "time";
 	for (let i = 0; i < cells.count; i++) {
+		if (i % stride === 0) yield;
 		const thread = cells.thread[i]!;
 		const at = cells.bin[i]!;
 		if (!sieve.threads[thread] || !sieve.states[cells.state[i]!] || at < fromBin || at >= toBin) continue;
@@ -121,9 +123,9 @@ function processTime({ lived, durationNs }: Recording, some?: readonly ProcessFi
 	return all > 0 && durationNs > 0 ? all / durationNs : 1;
 }
 
-function overallStates(selected: Selected) {
+function* overallStates(selected: Selected) {
 	const rows = Uint32Array.from({ length: stateKinds }, (_, i) => bitsOf(i >> 2));
-	const batches = batchesOf(selected, stateUnit(selected.profile), stateNames.length, { byState: rows });
+	const batches = yield* addingBatches(selected, stateUnit(selected.profile), stateNames.length, { byState: rows });
 	const [widths, all] = [halfWidths(batches), sum(batches.all)];
 	const figures = stateNames.map((name, k) => {
 		const share = all > 0 ? sum(batches.hits[k]!) / all : 0;
@@ -164,9 +166,9 @@ export interface Asked extends Selected {
 	readonly selects: boolean;
 }
 
-export function statisticsOf(asked: Asked): Statistics {
+export function* addingStatistics(asked: Asked): Steps<Statistics> {
 	const { profile, sieve, shape } = asked;
-	const { states, samples, weight, byQuality } = count(profile, sieve, shape);
+	const { states, samples, weight, byQuality } = yield* count(profile, sieve, shape);
 	const threads: ThreadFigures[] = [];
 	const whole = stateUnit(profile) === "time" ? weight : samples;
 	samples.forEach((n, thread) => {
@@ -178,7 +180,7 @@ export function statisticsOf(asked: Asked): Statistics {
 	const ran = ({ thread, states: { onCpu } }: ThreadFigures) => onCpu * whole[thread]!;
 	threads.sort((a, b) => ran(b) - ran(a) || b.samples - a.samples || a.thread - b.thread);
 	const all = sum(samples);
-	const overall = overallStates(asked);
+	const overall = yield* overallStates(asked);
 	const processes = processFigures(profile, threads);
 	const recording = recordingOf(profile, sieve.range);
 	const { durationNs, stoppedNs, profilerCpuNs } = recording;

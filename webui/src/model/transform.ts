@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be done to a call tree, as in the Firefox Profiler. Layer model; pure.
 import type { Profile } from "../data/profile";
+import type { Steps } from "../data/steps";
 import { rowOfCategory, rowOfModule } from "../data/tables";
 import type { Stacks } from "./stacks";
 import { collapse, collapseBelow, drop, dropped, focus, focusPath, foldDirect, foldRecursion, hide } from "./stacks";
@@ -36,17 +37,17 @@ function isCategory(profile: Profile, category: number): (fn: number) => boolean
 	return (fn) => profile.functions.category[fn] === category;
 }
 
-function focusSubtree(s: Stacks, place: number): void {
+function* focusSubtree(s: Stacks, place: number): Steps<void> {
 	const node = s.to[s.ofPlace[place] ?? -1] ?? dropped;
 	// A node that another transform took away leaves nothing to focus on.
-	if (node >= 0) focusPath(s, node);
+	if (node >= 0) yield* focusPath(s, node);
 }
 
-function collapseRow(s: Stacks, row: number, holds: (fn: number) => boolean): void {
-	if (row >= 0) collapse(s, row, holds);
+function* collapseRow(s: Stacks, row: number, holds: (fn: number) => boolean): Steps<void> {
+	if (row >= 0) yield* collapse(s, row, holds);
 }
 
-export function apply(profile: Profile, s: Stacks, t: Transform): void {
+export function apply(profile: Profile, s: Stacks, t: Transform): Steps<void> {
 	const { functions } = profile;
 	switch (t.type) {
 		case "focus-function":

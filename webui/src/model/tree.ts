@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Call trees in preorder. Layer model; pure.
-import { endsOf } from "../data/preorder";
+import { findingEnds } from "../data/preorder";
+import { finish, type Steps, stride } from "../data/steps";
 import type { PlaceValues } from "./filter";
 
 /** The nodes of a tree, without figures. Node i has the subtree i .. end[i] - 1; a caller stands before what it calls,
@@ -60,39 +61,71 @@ export interface Laid extends Omit<Shape, "nodeOf" | "out" | "base" | "keepsFram
 	readonly newId: Int32Array;
 }
 
-/** First child and next sibling of each node, by number; that of the roots is at `count`. */
-function link(loose: Loose): { first: Int32Array; next: Int32Array; unsorted: number[] } {
+/** First child and next sibling of each node, by number, and whether its children are not in order; what is so of the
+ * roots is at `count`. */
+function* link(loose: Loose): Steps<{ first: Int32Array; next: Int32Array; unsorted: Uint8Array }> {
 	const { count, parent, weight } = loose;
 	const first = new Int32Array(count + 1).fill(-1);
 	const next = new Int32Array(count).fill(-1);
-	const unsorted = new Set<number>();
+	const unsorted = new Uint8Array(count + 1);
 	for (let i = count - 1; i >= 0; i--) {
+		if (i % stride === 0) yield;
 		const up = parent[i]! < 0 ? count : parent[i]!;
 		const after = first[up]!;
-		if (after >= 0 && weight[after]! > weight[i]!) unsorted.add(up);
+		if (after >= 0 && weight[after]! > weight[i]!) unsorted[up] = 1;
 		next[i] = after;
 		first[up] = i;
 	}
-	return { first, next, unsorted: [...unsorted] };
+	return { first, next, unsorted };
 }
 
-function sortSiblings(first: Int32Array, next: Int32Array, weight: Float64Array, up: number): void {
-	const all: number[] = [];
-	for (let i = first[up]!; i >= 0; i = next[i]!) all.push(i);
-	all.sort((a, b) => weight[b]! - weight[a]! || a - b);
+/** So many callers have their callees put in order without a break, or so many callees of one. */
+const fewSorts = 2 ** 11;
+
+/** The heaviest first, equals as they are. Runs in order are merged to runs of twice the length until all is one. */
+function* merged(nodes: readonly number[], weight: Float64Array): Steps<ArrayLike<number>> {
+	const { length } = nodes;
+	let from: Int32Array = Int32Array.from(nodes);
+	let to: Int32Array = new Int32Array(length);
+	for (let run = 1; run < length; run *= 2) {
+		let [left, right] = [0, 0];
+		for (let at = 0; at < length; at++) {
+			if (at % stride === stride - 1) yield;
+			const start = at - (at % (2 * run));
+			const [middle, end] = [Math.min(start + run, length), Math.min(start + 2 * run, length)];
+			if (at === start) [left, right] = [start, middle];
+			const isLeft = right >= end || (left < middle && weight[from[left]!]! >= weight[from[right]!]!);
+			to[at] = from[isLeft ? left++ : right++]!;
+		}
+		[from, to] = [to, from];
+	}
+	return from;
+}
+
+function* sortSiblings(first: Int32Array, next: Int32Array, weight: Float64Array, up: number): Steps<void> {
+	const found: number[] = [];
+	for (let i = first[up]!; i >= 0; i = next[i]!) found.push(i);
+	const few = found.length <= fewSorts;
+	const all = few ? found.sort((a, b) => weight[b]! - weight[a]! || a - b) : yield* merged(found, weight);
 	first[up] = all[0]!;
 	for (let i = 0; i < all.length; i++) next[all[i]!] = all[i + 1] ?? -1;
 }
 
 /** Put nodes in preorder, heaviest sibling first. */
-export function layOut(loose: Loose): Laid {
+export function* layingOut(loose: Loose): Steps<Laid> {
 	const { count, parent } = loose;
-	const { first, next, unsorted } = link(loose);
-	for (const up of unsorted) sortSiblings(first, next, loose.weight, up);
+	const { first, next, unsorted } = yield* link(loose);
+	for (let up = 0, sorted = 0; up <= count; up++) {
+		if (up % stride === 0) yield;
+		if (!unsorted[up]) continue;
+		yield* sortSiblings(first, next, loose.weight, up);
+		if (++sorted % fewSorts === 0) yield;
+	}
 	const newId = new Int32Array(count);
 	const laid = { parent: new Int32Array(count), depth: new Int32Array(count), line: new Int32Array(count) };
 	const fn = new Uint32Array(count);
 	for (let i = first[count]!, at = 0; i >= 0; at++) {
+		if (at % stride === 0) yield;
 		const up = parent[i]!;
 		newId[i] = at;
 		laid.parent[at] = up < 0 ? -1 : newId[up]!;
@@ -106,15 +139,16 @@ export function layOut(loose: Loose): Laid {
 		while (i >= 0 && next[i]! < 0) i = parent[i]!;
 		i = i < 0 ? -1 : next[i]!;
 	}
-	return { count, ...laid, fn, end: endsOf(laid.parent), newId };
+	return { count, ...laid, fn, end: yield* findingEnds(laid.parent), newId };
 }
 
 /** Where boxes begin: side by side in the box of their caller. */
-export function offsets(parent: Int32Array, total: Float64Array): Float64Array {
+export function* findingOffsets(parent: Int32Array, total: Float64Array): Steps<Float64Array> {
 	const x0 = new Float64Array(parent.length);
 	const cursor = new Float64Array(parent.length);
 	let roots = 0;
 	for (let i = 0; i < parent.length; i++) {
+		if (i % stride === 0) yield;
 		const up = parent[i]!;
 		if (up < 0) {
 			x0[i] = roots;
@@ -128,10 +162,15 @@ export function offsets(parent: Int32Array, total: Float64Array): Float64Array {
 	return x0;
 }
 
+export function offsets(parent: Int32Array, total: Float64Array): Float64Array {
+	return finish(findingOffsets(parent, total));
+}
+
 /** Each node's own and all below it. */
-export function totalsOf(parent: Int32Array, self: Float64Array): Float64Array {
+function* totalling(parent: Int32Array, self: Float64Array): Steps<Float64Array> {
 	const total = self.slice();
 	for (let i = parent.length - 1; i >= 0; i--) {
+		if (i % stride === 0) yield;
 		const up = parent[i]!;
 		if (up >= 0) total[up]! += total[i]!;
 	}
@@ -143,10 +182,11 @@ export function nodeOfSamples(shape: Shape, place: number): number {
 	return shape.out?.[place] ? -1 : shape.nodeOf[place]!;
 }
 
-function selfOf(shape: Shape, values: Float64Array): Float64Array {
+function* ownOf(shape: Shape, values: Float64Array): Steps<Float64Array> {
 	const { nodeOf, out } = shape;
 	const self = new Float64Array(shape.count);
 	for (let l = 0; l < nodeOf.length; l++) {
+		if (l % stride === 0) yield;
 		const node = nodeOf[l]!;
 		if (node >= 0 && !out?.[l]) self[node]! += values[l]!;
 	}
@@ -154,17 +194,25 @@ function selfOf(shape: Shape, values: Float64Array): Float64Array {
 }
 
 /** All that is not dropped. */
-export function wholeOf(shape: Shape, { values, frameless }: PlaceValues): number {
+export function* addingAll(shape: Shape, { values, frameless }: PlaceValues): Steps<number> {
 	const { nodeOf, out } = shape;
 	let whole = shape.keepsFrameless ? frameless : 0;
-	for (let l = 0; l < nodeOf.length; l++) if (nodeOf[l] !== -1 && !out?.[l]) whole += values[l]!;
+	for (let l = 0; l < nodeOf.length; l++) {
+		if (l % stride === 0) yield;
+		if (nodeOf[l] !== -1 && !out?.[l]) whole += values[l]!;
+	}
 	return whole;
 }
 
+export function* growing(shape: Shape, places: PlaceValues): Steps<Tree> {
+	const self = yield* ownOf(shape, places.values);
+	const total = yield* totalling(shape.parent, self);
+	const x0 = yield* findingOffsets(shape.parent, total);
+	return { ...shape, self, total, x0, whole: yield* addingAll(shape, places), cut: null };
+}
+
 export function treeOf(shape: Shape, places: PlaceValues): Tree {
-	const self = selfOf(shape, places.values);
-	const total = totalsOf(shape.parent, self);
-	return { ...shape, self, total, x0: offsets(shape.parent, total), whole: wholeOf(shape, places), cut: null };
+	return finish(growing(shape, places));
 }
 
 export function placeOf(tree: Shape, node: number): Place {

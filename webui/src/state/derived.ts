@@ -4,37 +4,44 @@
 // Layer state; no DOM.
 import type { DiffRow, Profile, Report } from "../data/profile";
 import { activities, stateKinds, stripKinds } from "../data/profile";
-import { type Steps, type Work, workOf } from "../data/steps";
+import { finish, type Steps, stepsOf, stride, type Work, workOf } from "../data/steps";
 import {
-	batchesOf, batchingOf, halfWidths, maxRows, nodeBits, rowBits, type Rows, type Selected,
+	addingBatches, batching, findingBits, halfWidths, maxRows, nodeBits, type Rows, type Selected,
 } from "../model/batches";
-import { type Blame, blameOf } from "../model/blame";
-import { type LockBlame, lockBlameOf } from "../model/locks";
-import { differences, type Side } from "../model/differences";
+import { type Blame, findingBlame } from "../model/blame";
+import { findingLockBlame, type LockBlame } from "../model/locks";
+import { differing, type Side } from "../model/differences";
 import {
-	type Filter, type PlaceValues, placeValues, restOf, type Sieve, sieveOf, statesWith, type Unit, valuesByClass,
+	addingByClass, addingPlaces, type Filter, type PlaceValues, restOf, type Sieve, sieveOf, statesWith, type Unit,
 } from "../model/filter";
 import type { Figure, Figures } from "../model/figures";
 import { folded } from "../model/folded";
-import { type FunctionRows, functionRows } from "../model/functions";
-import { calleesOf, callersIn, inverting } from "../model/grouped";
+import { addingRows, type FunctionRows, hottestRow } from "../model/functions";
+import { calleesIn, callersIn, inverting } from "../model/grouped";
 import {
-	expressionsOf, fileFigures, type FileFigures, type FileLines, lineCallees, lineCallers, lineTable,
-	locationsByLine, locationValues, opcodesOf,
+	addingFiles, addingLines, expressionsOf, type FileFigures, type FileLines, firstFile, lineCallees, lineCallers,
+	type LineLink, type LineTable, locationsByLine, locationValues, opcodesOf,
 } from "../model/lines";
-import { type WaitFigure, waitFigures } from "../model/reasons";
+import { addingWaits, type WaitFigure } from "../model/reasons";
 import { matchedValue, matcher } from "../model/search";
 import { type FoldedShape, shaping } from "../model/shape";
-import { stateUnit, type Statistics, statisticsOf } from "../model/statistics";
+import { addingStatistics, stateUnit, type Statistics } from "../model/statistics";
 import { stripColumns, type StripColumns } from "../model/strip";
-import { type Chart, chartOf } from "../model/chart";
-import { type Moment, momentAt, type Moments, momentsOf, ranColumns } from "../model/moments";
+import { type Chart, charting } from "../model/chart";
+import { addingRan, findingMoments, type Moment, momentAt, type Moments } from "../model/moments";
 import { leavesOut } from "../model/transform";
-import { type Shape, type Tree, treeOf, wholeOf } from "../model/tree";
+import { addingAll, growing, type Shape, type Tree } from "../model/tree";
 import { memory, type Memory } from "./memory";
 import type { State } from "./state";
 
 export type { Figure, Figures, FileLines };
+
+/** Columns of the timeline, of which each has `full` samples of a thread that is there. */
+export interface Columns {
+	readonly durationNs: number;
+	readonly columns: number;
+	readonly full: number;
+}
 
 export interface Shown {
 	readonly profile: Profile;
@@ -48,8 +55,17 @@ export interface Shown {
 	readonly idleThreads: number;
 	/** Makes what the chosen view asks for first, step by step, where that takes long. */
 	ahead(): Steps<void>;
-	/** Makes what is told of a function. */
+	/** Makes what is told of a function; in views by themselves of rows of `rows()`, of a thread's chart, of when a
+	 * function ran, of what differs, of what was waited for. */
 	aheadOf(fn: number): Steps<void>;
+	aheadOfRows(rows: ArrayLike<number>): Steps<void>;
+	aheadOfStates(fn: number): Steps<void>;
+	aheadOfWaits(): Steps<void>;
+	aheadOfChart(thread: number): Steps<void>;
+	aheadOfRan(fn: number, when: Columns): Steps<void>;
+	/** Makes what `momentAt` looks things up in. */
+	aheadOfMoments(): Steps<void>;
+	aheadOfDifferences(): Steps<void>;
 	/** Functions of start-up frames that are folded; rows of the function table. */
 	foldedFunctions(): readonly number[];
 	folded(): number;
@@ -84,12 +100,14 @@ export interface Shown {
 	/** For which locks it waited, and who held them. */
 	lockBlame(): LockBlame | null;
 	sourceFiles(): readonly FileFigures[];
+	/** The file asked for, else that of the selected function, else the hottest of the program's own code. */
+	sourceFile(): number | null;
 	sourceLines(file: number): FileLines;
 	strip(fromNs: number, toNs: number, columns: number): StripColumns;
 	/** What a thread did from one instant to another, as a node of `tree()`. */
 	momentAt(thread: number, span: readonly [number, number]): Moment | null;
 	/** When a function was on the stack, by thread and column of the timeline: shares of `full` samples. */
-	ran(fn: number, durationNs: number, columns: number, full: number): ReadonlyMap<number, Float32Array>;
+	ran(fn: number, when: Columns): ReadonlyMap<number, Float32Array>;
 	/** The stacks of a thread in the order of time; nodes are those of `tree()`. */
 	chart(thread: number): Chart;
 	/** Functions by how their shares differ from those of all that the range of time leaves out (where there is none,
@@ -114,9 +132,18 @@ function sieve({ profile, state: { filter: f }, keep, passes }: Pipeline): Sieve
 	return keep("sieve", parts, () => sieveOf(profile, f));
 }
 
-function places(p: Pipeline, unit: Unit): PlaceValues {
+/** Work that is kept as long as what it is made from. */
+function kept<T>(p: Pipeline, name: string, from: readonly unknown[], steps: () => Steps<T>): Work<T> {
+	return p.keep(name, from, () => workOf(steps()));
+}
+
+function placesWork(p: Pipeline, unit: Unit): Work<PlaceValues> {
 	const passes = sieve(p);
-	return p.keep(`places ${unit}`, [passes], () => placeValues(p.profile, passes, unit));
+	return kept(p, `places ${unit}`, [passes], () => addingPlaces(p.profile, passes, unit));
+}
+
+function places(p: Pipeline, unit: Unit): PlaceValues {
+	return placesWork(p, unit).result();
 }
 
 function shapeWork({ profile, state, keep }: Pipeline, by: State["by"], startup: boolean): Work<FoldedShape> {
@@ -131,24 +158,29 @@ function shape(p: Pipeline, by: State["by"], startup: boolean): FoldedShape {
 	return shapeWork(p, by, startup).result();
 }
 
-function tree(p: Pipeline, by: State["by"], startup: boolean): Tree {
+function treeWork(p: Pipeline, by: State["by"], startup: boolean): Work<Tree> {
 	const form = shape(p, by, startup);
 	const values = places(p, p.state.unit);
-	return p.keep(`tree ${by} ${String(startup)}`, [form, values], () => treeOf(form, values));
+	return kept(p, `tree ${by} ${String(startup)}`, [form, values], () => growing(form, values));
+}
+
+function tree(p: Pipeline, by: State["by"], startup: boolean): Tree {
+	return treeWork(p, by, startup).result();
 }
 
 function mainShape(p: Pipeline): FoldedShape {
 	return shape(p, p.state.by, p.state.startup);
 }
 
-function moments({ profile, keep }: Pipeline): Moments {
-	return keep("moments", [profile], () => momentsOf(profile.cells, profile.meta.threads.length));
+function momentsWork(p: Pipeline): Work<Moments> {
+	const { cells, meta } = p.profile;
+	return kept(p, "moments", [p.profile], () => findingMoments(cells, meta.threads.length));
 }
 
-function chart(p: Pipeline, thread: number): Chart {
+function chartWork(p: Pipeline, thread: number): Work<Chart> {
 	const [form, passes] = [mainShape(p), sieve(p)];
-	return p.keep("chart", [form, passes, thread], () =>
-		chartOf({ profile: p.profile, sieve: passes, shape: form, moments: moments(p), thread }),
+	return kept(p, "chart", [form, passes, thread], () =>
+		charting({ profile: p.profile, sieve: passes, shape: form, moments: momentsWork(p).result(), thread }),
 	);
 }
 
@@ -174,27 +206,33 @@ function callersWork(p: Pipeline, fn: number): Work<Tree> {
 	return p.keep("callers", [from, fn], () => workOf(callersIn(from, fn)));
 }
 
-function callees(p: Pipeline, fn: number): Tree {
+function calleesWork(p: Pipeline, fn: number): Work<Tree> {
 	const from = mainTree(p);
-	return p.keep("callees", [from, fn], () => calleesOf(from, fn));
+	return kept(p, "callees", [from, fn], () => calleesIn(from, fn));
+}
+
+function wholeWork(p: Pipeline, unit: Unit): Work<number> {
+	const form = shape(p, "function", false);
+	const values = places(p, unit);
+	return kept(p, `whole ${unit}`, [form, values], () => addingAll(form, values));
 }
 
 function whole(p: Pipeline, unit: Unit): number {
 	if (unit === "time" && !p.profile.cells.weight) return whole(p, "samples") * p.profile.meta.period_ns;
-	const form = shape(p, "function", false);
-	const values = places(p, unit);
-	return p.keep(`whole ${unit}`, [form, values], () => wholeOf(form, values));
+	return wholeWork(p, unit).result();
 }
 
 /** What tables and cards count: start-up frames are not folded there. */
-function selected(p: Pipeline): Selected {
+function selectedWork(p: Pipeline): Work<Selected> {
+	const { profile } = p;
 	const [passes, form] = [sieve(p), shape(p, "function", false)];
-	return p.keep("selected", [passes, form], () => ({
-		profile: p.profile,
-		sieve: passes,
-		shape: form,
-		batching: batchingOf(p.profile, passes, form),
-	}));
+	return kept(p, "selected", [passes, form], function* () {
+		return { profile, sieve: passes, shape: form, batching: yield* batching(profile, passes, form) };
+	});
+}
+
+function selected(p: Pipeline): Selected {
+	return selectedWork(p).result();
 }
 
 /** Samples are left out for what they show. */
@@ -203,23 +241,24 @@ function selects({ filter, transforms }: State): boolean {
 	return states !== 0 || modules.length > 0 || labels.length > 0 || transforms.some(leavesOut);
 }
 
-function statistics(p: Pipeline): Statistics {
+function statisticsWork(p: Pipeline): Work<Statistics> {
 	const from = selected(p);
 	const { state, profile } = p;
-	return p.keep("statistics", [from], () =>
-		statisticsOf({ ...from, filter: state.filter, selects: selects(state) || profile.meta.selected }),
+	return kept(p, "statistics", [from], () =>
+		addingStatistics({ ...from, filter: state.filter, selects: selects(state) || profile.meta.selected }),
 	);
 }
 
-function waits(p: Pipeline): readonly WaitFigure[] {
+function waitsWork(p: Pipeline): Work<readonly WaitFigure[]> {
 	const from = selected(p);
-	return p.keep("waits", [from], () => waitFigures(from, stateUnit(p.profile)));
+	return kept(p, "waits", [from], () => addingWaits(from, stateUnit(p.profile)));
 }
 
 /** Figures of some rows: values, samples and intervals out of one pass over the cells. */
-function figuresOf(p: Pipeline, count: number, rows: Rows): Figure[] {
+function* addingFigures(p: Pipeline, count: number, rows: Rows): Steps<Figure[]> {
 	const { unit } = p.state;
-	const batches = batchesOf(selected(p), unit, count, rows);
+	yield* stepsOf(selectedWork(p));
+	const batches = yield* addingBatches(selected(p), unit, count, rows);
 	const widths = halfWidths(batches);
 	const scale = unit === "time" && !p.profile.cells.weight ? p.profile.meta.period_ns : 1;
 	const all = whole(p, unit);
@@ -234,21 +273,31 @@ function pair([self, total]: readonly Figure[]): Figures {
 	return { self: self!, total: total! };
 }
 
-function ownerFigures(p: Pipeline, form: Shape, isOwn: (node: number) => boolean): Figures {
-	return pair(figuresOf(p, 2, { byPlace: rowBits(form, (node) => (isOwn(node) ? 0 : -1)) }));
+function* ownerFigures(p: Pipeline, form: Shape, isOwn: (node: number) => boolean): Steps<Figures> {
+	const byPlace = yield* findingBits(form, (node) => (isOwn(node) ? 0 : -1));
+	return pair(yield* addingFigures(p, 2, { byPlace }));
 }
 
-function functionFigures(p: Pipeline, fn: number): Figures {
+/** One piece of work for each function, row or the like. */
+function keptFor<T>(known: Map<number, Work<T>>, key: number, steps: () => Steps<T>): Work<T> {
+	const work = known.get(key) ?? workOf(steps());
+	known.set(key, work);
+	return work;
+}
+
+function functionWork(p: Pipeline, fn: number): Work<Figures> {
 	const form = shape(p, "function", false);
-	const known = p.keep("function figures", [form, sieve(p), p.state.unit], () => new Map<number, Figures>());
-	const figures = known.get(fn) ?? ownerFigures(p, form, (node) => form.fn[node] === fn);
-	known.set(fn, figures);
-	return figures;
+	const known = p.keep("function figures", [form, sieve(p), p.state.unit], () => new Map<number, Work<Figures>>());
+	return keptFor(known, fn, () => ownerFigures(p, form, (node) => form.fn[node] === fn));
+}
+
+function rowsWork(p: Pipeline, by: State["by"]): Work<FunctionRows> {
+	const from = tree(p, by, false);
+	return kept(p, `rows ${by}`, [from], () => addingRows(p.profile, from));
 }
 
 function rowsOf(p: Pipeline, by: State["by"]): FunctionRows {
-	const from = tree(p, by, false);
-	return p.keep(`rows ${by}`, [from], () => functionRows(p.profile, from));
+	return rowsWork(p, by).result();
 }
 
 /** By row, NaN: not known yet. */
@@ -260,7 +309,7 @@ function knownWidths(p: Pipeline): { self: Float64Array; total: Float64Array } {
 	}));
 }
 
-function findWidths(p: Pipeline, wanted: readonly number[]): void {
+function* findWidths(p: Pipeline, wanted: readonly number[]): Steps<void> {
 	const rows = rowsOf(p, p.state.by);
 	const known = knownWidths(p);
 	const form = shape(p, p.state.by, false);
@@ -272,18 +321,23 @@ function findWidths(p: Pipeline, wanted: readonly number[]): void {
 		const fn = form.fn[node]!;
 		return functions[fn] ? (nth.get(keyOf(fn, form.line[node]!)) ?? -1) : -1;
 	};
-	const figures = figuresOf(p, 2 * wanted.length, { byPlace: rowBits(form, rowOf) });
+	const figures = yield* addingFigures(p, 2 * wanted.length, { byPlace: yield* findingBits(form, rowOf) });
 	wanted.forEach((row, i) => {
 		known.self[row] = figures[2 * i]!.halfWidth;
 		known.total[row] = figures[2 * i + 1]!.halfWidth;
 	});
 }
 
+function* aheadOfRows(p: Pipeline, rows: ArrayLike<number>): Steps<void> {
+	const known = knownWidths(p);
+	const unknown = Array.from(rows).filter((row) => Number.isNaN(known.self[row]));
+	for (let i = 0; i < unknown.length; i += maxRows) yield* findWidths(p, unknown.slice(i, i + maxRows));
+}
+
 function rowHalfWidths(p: Pipeline, rows: ArrayLike<number>): { self: number[]; total: number[] } {
+	finish(aheadOfRows(p, rows));
 	const known = knownWidths(p);
 	const all = Array.from(rows);
-	const unknown = all.filter((row) => Number.isNaN(known.self[row]));
-	for (let i = 0; i < unknown.length; i += maxRows) findWidths(p, unknown.slice(i, i + maxRows));
 	return { self: all.map((row) => known.self[row]!), total: all.map((row) => known.total[row]!) };
 }
 
@@ -313,14 +367,24 @@ function shownNodes({ nodeOf, out }: Shape): Int32Array {
 	return out ? nodeOf.map((node, l) => (out[l] ? -1 : node)) : nodeOf;
 }
 
-function functionStates(p: Pipeline, fn: number): number[] {
+function* addingStates(p: Pipeline, fn: number): Steps<number[]> {
 	const form = shape(p, "function", false);
 	const passes = sieve(p);
 	const classes = p.keep("states", [passes], () => classesOf(exclusiveStates(passes)));
 	const own = shownNodes(form).slice();
-	for (let l = 0; l < own.length; l++) own[l] = own[l]! >= 0 && form.fn[own[l]!] === fn ? 0 : -1;
-	const values = valuesByClass(p.profile, passes, stateUnit(p.profile), classes, { of: own, count: 1 });
+	for (let l = 0; l < own.length; l++) {
+		if (l % stride === 0) yield;
+		own[l] = own[l]! >= 0 && form.fn[own[l]!] === fn ? 0 : -1;
+	}
+	const to = { of: own, count: 1 };
+	const values = yield* addingByClass(p.profile, passes, stateUnit(p.profile), classes, to);
 	return values.map(([value]) => value!);
+}
+
+function statesWork(p: Pipeline, fn: number): Work<number[]> {
+	const from = [shape(p, "function", false), sieve(p)];
+	const known = p.keep("function states", from, () => new Map<number, Work<number[]>>());
+	return keptFor(known, fn, () => addingStates(p, fn));
 }
 
 /** By `state << 2 | quality`: whether there is such a sample. */
@@ -333,18 +397,20 @@ function statesThere({ profile, keep }: Pipeline): Uint8Array {
 }
 
 function leafStates(p: Pipeline, of: Tree): readonly Float64Array[] {
-	if (of !== mainTree(p)) {
-		const none = p.keep("no states", [of], () => new Float64Array(of.count));
-		return stripKinds.map(() => none);
-	}
-	const passes = sieve(p);
-	return p.keep("leaf states", [of, passes], () => {
+	if (of === mainTree(p)) return leafStatesWork(p).result();
+	const none = p.keep("no states", [of], () => new Float64Array(of.count));
+	return stripKinds.map(() => none);
+}
+
+function leafStatesWork(p: Pipeline): Work<readonly Float64Array[]> {
+	const [of, passes] = [mainTree(p), sieve(p)];
+	return kept(p, "leaf states", [of, passes], function* () {
 		const there = statesThere(p);
 		const sets = exclusiveStates(passes);
 		/* A column of zeros is large, and most states are rare. */
 		const used = sets.filter((set) => set.some((is, i) => is && there[i]));
 		const to = { of: shownNodes(of), count: of.count };
-		const values = valuesByClass(p.profile, passes, p.state.unit, classesOf(used), to);
+		const values = yield* addingByClass(p.profile, passes, p.state.unit, classesOf(used), to);
 		const none = new Float64Array(used.length < sets.length ? of.count : 0);
 		return sets.map((set) => values[used.indexOf(set)] ?? none);
 	});
@@ -360,84 +426,141 @@ function search(p: Pipeline): { rows: Uint8Array | null; share: number; error: s
 	}));
 }
 
-function sourceLines(p: Pipeline, file: number): FileLines {
+interface LineAbout {
+	readonly figures: Figures;
+	readonly callers: readonly LineLink[];
+	readonly callees: readonly LineLink[];
+}
+
+function* addingLine(p: Pipeline, from: Tree, table: LineTable, row: number): Steps<LineAbout> {
+	const figures = yield* ownerFigures(p, from, (node) => table.rowOf[node] === row);
+	const callers = yield* lineCallers(from, table, row);
+	return { figures, callers, callees: yield* lineCallees(from, table, row) };
+}
+
+function linesWork(p: Pipeline, file: number): Work<FileLines> {
 	const from = tree(p, "line", false);
-	return p.keep("source", [from, file], () => {
+	return kept(p, "source", [from, file], function* () {
 		const { profile } = p;
-		const table = lineTable(profile, from, file);
+		const table = yield* addingLines(profile, from, file);
+		const known = new Map<number, Work<LineAbout>>();
+		const about = (row: number) => keptFor(known, row, () => addingLine(p, from, table, row));
 		const byLine = locationsByLine(profile, file);
 		const on = (row: number) => byLine.get(table.lines[row]!) ?? [];
-		const self = locationValues(profile, from, places(p, p.state.unit));
-		const samples = locationValues(profile, from, places(p, "samples"));
+		const self = yield* locationValues(profile, from, places(p, p.state.unit));
+		const samples = yield* locationValues(profile, from, places(p, "samples"));
 		return {
 			lines: table.lines,
 			self: table.self,
 			total: table.total,
 			expressions: (row) => expressionsOf(profile, on(row), self),
-			callers: (row) => lineCallers(from, table, row),
-			callees: (row) => lineCallees(from, table, row),
+			callers: (row) => about(row).result().callers,
+			callees: (row) => about(row).result().callees,
 			opcodes: (row) => opcodesOf(profile, on(row), samples),
-			figures: (row) => ownerFigures(p, from, (node) => table.rowOf[node] === row),
+			figures: (row) => about(row).result().figures,
+			aheadOf: (row) => stepsOf(about(row)),
 		};
 	});
 }
 
-function sourceFiles(p: Pipeline): readonly FileFigures[] {
+function filesWork(p: Pipeline): Work<readonly FileFigures[]> {
 	const from = tree(p, "line", false);
-	return p.keep("files", [from], () => fileFigures(p.profile, from));
+	return kept(p, "files", [from], () => addingFiles(p.profile, from));
+}
+
+function sourceFile(p: Pipeline): number | null {
+	const { file, selected: fn } = p.state;
+	const { functions } = p.profile;
+	if (file !== null) return file;
+	const own = fn !== null && fn < functions.count ? functions.file[fn]! : 0;
+	if (own !== 0) return own;
+	const files = filesWork(p).result();
+	return p.keep("first file", [files], () => firstFile(p.profile, files));
 }
 
 /** Trees with fewer nodes are made in no time, so nothing is made ahead. */
 const largeTree = 50_000;
 
-function* stepsOf(work: Work<unknown>): Steps<void> {
-	while (work.step()) yield;
-}
-
 function* stepsOfTree(p: Pipeline, by: State["by"], startup: boolean): Steps<void> {
 	yield* stepsOf(shapeWork(p, by, startup));
-	places(p, p.state.unit);
-	yield;
-	tree(p, by, startup);
-	yield;
+	yield* stepsOf(placesWork(p, p.state.unit));
+	yield* stepsOf(treeWork(p, by, startup));
 }
 
 function* stepsOfView(p: Pipeline): Steps<void> {
 	const { view, inverted: isInverted, selected: fn } = p.state;
 	if (isInverted && (view === "flame" || view === "tree")) yield* stepsOf(invertedWork(p));
-	if (view === "flame" && !isInverted) leafStates(p, mainTree(p));
-	if (view === "sandwich" && fn !== null) {
-		yield* stepsOf(callersWork(p, fn));
-		callees(p, fn);
+	if (view === "flame" && !isInverted) yield* stepsOf(leafStatesWork(p));
+	if (view === "sandwich") yield* stepsOfSandwich(p, fn ?? hottestFunction(p));
+	if (view === "source") yield* stepsOfSource(p);
+	if (view === "statistics") yield* stepsOfStatistics(p);
+}
+
+/** What the sandwich is of where none is selected. */
+function hottestFunction(p: Pipeline): number {
+	const rows = rowsOf(p, "function");
+	return rows.fn[hottestRow(rows)] ?? -1;
+}
+
+function* stepsOfSandwich(p: Pipeline, fn: number): Steps<void> {
+	if (fn < 0) return;
+	yield* stepsOf(functionWork(p, fn));
+	yield* stepsOf(callersWork(p, fn));
+	yield* stepsOf(calleesWork(p, fn));
+}
+
+function* stepsOfSource(p: Pipeline): Steps<void> {
+	yield* stepsOfTree(p, "line", false);
+	yield* stepsOf(filesWork(p));
+	const file = sourceFile(p);
+	if (file !== null) yield* stepsOf(linesWork(p, file));
+}
+
+function* stepsOfStatistics(p: Pipeline): Steps<void> {
+	yield* stepsOf(selectedWork(p));
+	yield* stepsOf(statisticsWork(p));
+	yield* stepsOf(waitsWork(p));
+	yield* stepsOf(blameWork(p));
+	yield* stepsOf(lockBlameWork(p));
+}
+
+/** What shares are shares of, and how many samples these are. */
+function* stepsOfWhole(p: Pipeline): Steps<void> {
+	const units: Unit[] = p.profile.cells.weight ? ["samples", "time"] : ["samples"];
+	for (const unit of units) {
+		yield* stepsOf(placesWork(p, unit));
+		yield* stepsOf(wholeWork(p, unit));
 	}
-	if (view === "source") {
-		yield* stepsOfTree(p, "line", false);
-		sourceFiles(p);
-	}
-	yield;
 }
 
 function* ahead(p: Pipeline): Steps<void> {
 	const { by, startup } = p.state;
 	if (p.profile.tree.places < largeTree) return;
 	yield* stepsOfTree(p, "function", false);
-	rowsOf(p, "function");
-	yield;
+	yield* stepsOf(rowsWork(p, "function"));
+	yield* stepsOfWhole(p);
 	yield* stepsOfTree(p, by, startup);
 	yield* stepsOfView(p);
 }
 
 function* aheadOf(p: Pipeline, fn: number): Steps<void> {
 	if (p.profile.tree.places < largeTree) return;
-	functionFigures(p, fn);
-	yield;
-	functionStates(p, fn);
-	yield;
+	yield* stepsOf(functionWork(p, fn));
+	yield* stepsOf(statesWork(p, fn));
 	yield* stepsOfTree(p, "line", false);
-	rowsOf(p, "line");
-	yield;
+	yield* stepsOf(rowsWork(p, "line"));
 	yield* stepsOf(callersWork(p, fn));
-	callees(p, fn);
+	yield* stepsOf(calleesWork(p, fn));
+}
+
+function* aheadOfWaits(p: Pipeline): Steps<void> {
+	yield* stepsOf(selectedWork(p));
+	yield* stepsOf(waitsWork(p));
+}
+
+function* aheadOfChart(p: Pipeline, thread: number): Steps<void> {
+	yield* stepsOf(momentsWork(p));
+	yield* stepsOf(chartWork(p, thread));
 }
 
 /** What passes where threads are not left out for being idle. */
@@ -448,9 +571,22 @@ function withIdle({ profile, state: { filter }, keep }: Pipeline): Sieve {
 }
 
 /** Who waits for a lock is not idle, however little it ran. */
-function lockBlame(p: Pipeline): LockBlame | null {
+function lockBlameWork(p: Pipeline): Work<LockBlame | null> {
 	const [from, passes] = [selected(p), withIdle(p)];
-	return p.keep("lock blame", [from, passes], () => lockBlameOf({ ...from, sieve: passes }));
+	return kept(p, "lock blame", [from, passes], () => findingLockBlame({ ...from, sieve: passes }));
+}
+
+function blameWork(p: Pipeline): Work<Blame | null> {
+	const from = selected(p);
+	return kept(p, "blame", [from], () => findingBlame(from));
+}
+
+function ranWork(p: Pipeline, fn: number, when: Columns): Work<ReadonlyMap<number, Float32Array>> {
+	const [form, passes] = [shape(p, "function", false), sieve(p)];
+	return kept(p, "ran", [form, passes, fn, when.durationNs, when.columns, when.full], function* () {
+		const holds = yield* findingBits(form, (node) => (form.fn[node] === fn ? 0 : -1));
+		return yield* addingRan(p.profile, passes, holds, when);
+	});
 }
 
 function collapsed(p: Pipeline): string {
@@ -471,17 +607,25 @@ function sideOf(p: Pipeline): Side {
 	return { selected: selected(p), self, total, whole: whole(p, p.state.unit) };
 }
 
-function differencesOf(p: Pipeline): readonly DiffRow[] | null {
+function differencesWork(p: Pipeline): Work<readonly DiffRow[]> | null {
 	const { profile, state, keep } = p;
 	const passes = keep("rest", [profile, state.filter], () => restOf(profile, state.filter));
 	if (!passes) return null;
 	const [rows, unit] = [rowsOf(p, "function"), state.unit];
 	const rest: Pipeline = { ...p, passes, keep: keep("of the rest", [profile], memory) };
-	return keep("differences", [rows, passes], () => differences(profile, sideOf(p), sideOf(rest), unit));
+	return kept(p, "differences", [rows, passes], function* () {
+		yield* stepsOfTree(rest, "function", false);
+		return yield* differing(profile, sideOf(p), sideOf(rest), unit);
+	});
+}
+
+function* aheadOfDifferences(p: Pipeline): Steps<void> {
+	const work = differencesWork(p);
+	if (work) yield* stepsOf(work);
 }
 
 function shownOf(p: Pipeline): Shown {
-	const { profile, state, keep } = p;
+	const { profile, state } = p;
 	return {
 		profile,
 		get range() {
@@ -501,38 +645,42 @@ function shownOf(p: Pipeline): Shown {
 		},
 		ahead: () => ahead(p),
 		aheadOf: (fn) => aheadOf(p, fn),
+		aheadOfRows: (rows) => aheadOfRows(p, rows),
+		aheadOfStates: (fn) => stepsOf(statesWork(p, fn)),
+		aheadOfWaits: () => aheadOfWaits(p),
+		aheadOfChart: (thread) => aheadOfChart(p, thread),
+		aheadOfRan: (fn, when) => stepsOf(ranWork(p, fn, when)),
+		aheadOfMoments: () => stepsOf(momentsWork(p)),
+		aheadOfDifferences: () => aheadOfDifferences(p),
 		foldedFunctions: () => shape(p, state.by, state.startup).folded,
 		folded: () => shape(p, state.by, state.startup).folded.length,
 		tree: () => mainTree(p),
 		inverted: () => invertedWork(p).result(),
 		shownTree: () => (state.inverted ? invertedWork(p).result() : mainTree(p)),
 		callers: (fn) => callersWork(p, fn).result(),
-		callees: (fn) => callees(p, fn),
+		callees: (fn) => calleesWork(p, fn).result(),
 		rows: () => rowsOf(p, state.by),
 		functionRows: () => rowsOf(p, "function"),
 		lineRows: () => rowsOf(p, "line"),
 		rowHalfWidths: (rows) => rowHalfWidths(p, rows),
-		figures: (of, node) => pair(figuresOf(p, 2, { byPlace: nodeBits(of, node) })),
-		functionFigures: (fn) => functionFigures(p, fn),
-		functionStates: (fn) => functionStates(p, fn),
+		figures: (of, node) => pair(finish(addingFigures(p, 2, { byPlace: nodeBits(of, node) }))),
+		functionFigures: (fn) => functionWork(p, fn).result(),
+		functionStates: (fn) => statesWork(p, fn).result(),
 		leafStates: (of) => leafStates(p, of),
 		search: () => search(p),
-		statistics: () => statistics(p),
-		waits: () => waits(p),
-		blame: () => keep("blame", [selected(p)], () => blameOf(selected(p))),
-		lockBlame: () => lockBlame(p),
-		sourceFiles: () => sourceFiles(p),
-		sourceLines: (file) => sourceLines(p, file),
+		statistics: () => statisticsWork(p).result(),
+		waits: () => waitsWork(p).result(),
+		blame: () => blameWork(p).result(),
+		lockBlame: () => lockBlameWork(p).result(),
+		sourceFiles: () => filesWork(p).result(),
+		sourceFile: () => sourceFile(p),
+		sourceLines: (file) => linesWork(p, file).result(),
 		strip: (fromNs, toNs, columns) => stripColumns(profile, sieve(p).threads, fromNs, toNs, columns),
 		momentAt: (thread, span) =>
-			momentAt({ profile, sieve: sieve(p), shape: mainShape(p) }, moments(p), thread, span),
-		ran: (fn, durationNs, columns, full) => {
-			const form = shape(p, "function", false);
-			const holds = rowBits(form, (node) => (form.fn[node] === fn ? 0 : -1));
-			return ranColumns(profile, sieve(p), holds, { durationNs, columns, full });
-		},
-		chart: (thread) => chart(p, thread),
-		differences: () => differencesOf(p),
+			momentAt({ profile, sieve: sieve(p), shape: mainShape(p) }, momentsWork(p).result(), thread, span),
+		ran: (fn, when) => ranWork(p, fn, when).result(),
+		chart: (thread) => chartWork(p, thread).result(),
+		differences: () => differencesWork(p)?.result() ?? null,
 		collapsed: () => collapsed(p),
 	};
 }

@@ -6,7 +6,8 @@ import { Fragment, type JSX, type RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { stateLabels } from "../canvas/states";
-import type { FunctionRows } from "../model/functions";
+import type { Steps } from "../data/steps";
+import { hottestRow } from "../model/functions";
 import { percent, sharePm, time } from "../model/numbers";
 import { heaviestPath } from "../model/tree";
 import { evidenceOf } from "./evidence";
@@ -22,19 +23,10 @@ const WORTH_TELLING = 0.01;
 /** The hot path ends where no branch has this much of its caller. */
 const BRANCH = 0.3;
 
-/** The row with the most self time, or -1. */
-function hottest({ self, total, fn }: FunctionRows): number {
-	let best = -1;
-	for (let row = 0; row < fn.length; row++) {
-		if (best < 0 || self[row] > self[best] || (self[row] === self[best] && total[row] > total[best])) best = row;
-	}
-	return best < 0 || self[best] === 0 ? -1 : best;
-}
-
 /** The function with the most self time, or -1. */
 export function hottestFunction(page: Page): number {
 	const rows = page.shown.functionRows();
-	const row = hottest(rows);
+	const row = hottestRow(rows);
 	return row < 0 ? -1 : rows.fn[row];
 }
 
@@ -69,7 +61,7 @@ function doingWords(parts: readonly number[]): string {
 
 function Sentence({ page }: { page: Page }): JSX.Element {
 	const rows = page.shown.rows();
-	const row = hottest(rows);
+	const row = hottestRow(rows);
 	if (row < 0) {
 		const text =
 			page.profile.cells.count === 0 ? "The recording has no samples." : "No samples pass the filters.";
@@ -150,9 +142,19 @@ function useIsCut(text: RefObject<HTMLElement | null>, parts: readonly unknown[]
 	return isCut;
 }
 
+/** What the sentence needs: of the row that it is about, and what was waited for. */
+function* ahead({ shown }: Page): Steps<void> {
+	const rows = shown.rows();
+	const row = hottestRow(rows);
+	if (row < 0) return;
+	yield* shown.aheadOfRows([row]);
+	yield* shown.aheadOfStates(rows.fn[row]);
+	yield* shown.aheadOfWaits();
+}
+
 export function Answer({ page }: { page: Page }): JSX.Element {
 	const { filter, transforms, startup, by, unit } = page.state;
-	const settled = useSettled(page, [page.profile, filter, transforms, startup, by, unit]);
+	const settled = useSettled(page, [page.profile, filter, transforms, startup, by, unit], ahead);
 	const sentence = useMemo(() => (settled ? <Sentence page={settled} /> : null), [settled]);
 	const text = useRef<HTMLParagraphElement>(null);
 	const [whole, setWhole] = useState(false);

@@ -57,7 +57,7 @@ function useStore(store: Store, shownOf: Props["shownOf"]): Seen {
 				busy = false;
 				see((before) => (before.state === state ? before : { state, shown }));
 				if (store.state() !== state) follow();
-			});
+			}, true);
 		};
 		follow();
 		const leave = store.subscribe(follow);

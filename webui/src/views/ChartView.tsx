@@ -21,6 +21,7 @@ import { brief } from "./text";
 import { threadName, threadsInOrder } from "./ThreadFilter";
 import type { TipText } from "./Tip";
 import { useChosen } from "./useChosen";
+import { useSettled } from "./useSettled";
 import { useWidth } from "./useWidth";
 
 /** Threads of which anything can count; the main thread first, then those that computed most. */
@@ -192,19 +193,34 @@ export function ChartView({ page }: { page: Page }): JSX.Element {
 	if (page.profile.meta.untimed || thread === undefined) {
 		return <p class="empty">This profile does not say when samples were taken: stacks have no order in time.</p>;
 	}
+	return <Chosen page={page} threads={threads} thread={thread} />;
+}
+
+/** The chart of the thread; until it is made the one before. */
+function Chosen({ page, threads, thread }: ThreadProps): JSX.Element {
+	const { filter, transforms, startup, by } = page.state;
+	const parts = [page.profile, filter, transforms, startup, by, thread];
+	const latest = useMemo(() => ({ page, thread }), parts);
+	const settled = useSettled(latest, parts, (of) => of.page.shown.aheadOfChart(of.thread));
+	const seen = settled === latest ? { page, thread } : settled;
 	return (
 		<div class="chart">
 			<div class="chart-head">
 				<ThreadChoice page={page} threads={threads} thread={thread} />
 				<span class="muted">
-					Stacks in the order of time; within {time(page.shown.chart(thread).columnNs)} they have none.
+					{seen ? orderText(seen.page.shown.chart(seen.thread)) : ""}
 				</span>
 			</div>
-			{page.shown.chart(thread).count === 0 ? (
-				<p class="empty">No samples of this thread pass the filters.</p>
-			) : (
-				<Boxes key={thread} page={page} thread={thread} />
-			)}
+			{seen ? <OfThread page={seen.page} thread={seen.thread} /> : null}
 		</div>
 	);
+}
+
+function orderText({ columnNs }: Chart): string {
+	return `Stacks in the order of time; within ${time(columnNs)} they have none.`;
+}
+
+function OfThread({ page, thread }: { page: Page; thread: number }): JSX.Element {
+	if (page.shown.chart(thread).count === 0) return <p class="empty">No samples of this thread pass the filters.</p>;
+	return <Boxes key={thread} page={page} thread={thread} />;
 }

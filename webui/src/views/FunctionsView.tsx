@@ -133,12 +133,11 @@ interface RowsProps {
 
 /** Intervals of the rows that are seen: they are dear, so that they follow when scrolling rests. */
 function useWidths({ page, rows, order, first, last }: RowsProps): ReadonlyMap<number, Widths> {
-	const settled = useSettled({ shown: page.shown, rows, seen: [...order.subarray(first, last)] }, [
-		rows,
-		order,
-		first,
-		last,
-	]);
+	const settled = useSettled(
+		{ shown: page.shown, rows, seen: [...order.subarray(first, last)] },
+		[rows, order, first, last],
+		({ shown, seen }) => shown.aheadOfRows(seen),
+	);
 	const known = useMemo(() => new Map<number, Widths>(), [rows]);
 	return useMemo(() => {
 		if (!settled || settled.rows !== rows) return known;

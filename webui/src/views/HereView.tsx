@@ -65,7 +65,7 @@ function Found({ page, list }: { page: Page; list: readonly DiffRow[] }): JSX.El
 
 export function HereView({ page }: { page: Page }): JSX.Element {
 	const { filter, transforms, unit } = page.state;
-	const settled = useSettled(page, [page.profile, filter, transforms, unit]);
+	const settled = useSettled(page, [page.profile, filter, transforms, unit], (of) => of.shown.aheadOfDifferences());
 	const list = useMemo(() => settled?.shown.differences(), [settled]);
 	if (list === undefined) return <p class="empty">Comparing …</p>;
 	if (list === null) {

@@ -6,13 +6,12 @@ import type { JSX } from "preact";
 import { count, percent } from "../model/numbers";
 import type { Page } from "./page";
 import { foundLines, toNextMatch } from "./searchSteps";
-import { fileOf } from "./SourceView";
 
 function found(page: Page): string {
 	if (page.state.search === "") return "";
 	const { share, error } = page.shown.search();
 	if (error !== null) return "not a pattern";
-	const file = page.state.view === "source" ? fileOf(page) : null;
+	const file = page.state.view === "source" ? page.shown.sourceFile() : null;
 	const lines = file === null ? 0 : foundLines(page, file).length;
 	return lines > 0 ? `${count(lines)} lines, ${percent(share)} found` : `${percent(share)} found`;
 }

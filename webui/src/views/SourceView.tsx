@@ -3,6 +3,7 @@
 
 import type { JSX } from "preact";
 
+import type { Steps } from "../data/steps";
 import type { FileLines } from "../model/lines";
 import { copy } from "./actions";
 import { LineAbout } from "./LineAbout";
@@ -11,26 +12,7 @@ import { SourceFiles } from "./SourceFiles";
 import { SourceLines } from "./SourceLines";
 import { linesOfSelected } from "./sourceRows";
 import { brief } from "./text";
-
-/** The hottest file of the program's own code; if it has none the hottest. */
-function firstFile({ profile: { meta, functions }, shown }: Page): number | null {
-	const files = shown.sourceFiles();
-	const own = meta.categories.findIndex(({ name }) => name === "Application");
-	const ofOwn = new Set<number>();
-	for (let fn = 0; fn < functions.count; fn++) {
-		if (functions.category[fn] === own) ofOwn.add(functions.file[fn]);
-	}
-	return (files.find(({ file }) => ofOwn.has(file)) ?? files[0])?.file ?? null;
-}
-
-/** The file asked for, else that of the selected function, else the first. */
-export function fileOf(page: Page): number | null {
-	const { file, selected } = page.state;
-	const { functions } = page.profile;
-	if (file !== null) return file;
-	const own = selected !== null && selected < functions.count ? functions.file[selected] : 0;
-	return own === 0 ? firstFile(page) : own;
-}
+import { useSettled } from "./useSettled";
 
 /** The line asked for, else the hottest of the selected function or of all. */
 function lineOf(page: Page, file: number, lines: FileLines): number | null {
@@ -54,6 +36,23 @@ function TextNote({ page, file }: { page: Page; file: number }): JSX.Element | n
 	return <p class="warn">{text}</p>;
 }
 
+interface LineProps {
+	page: Page;
+	lines: FileLines;
+	line: number;
+}
+
+function* aheadOfLine({ lines, line }: LineProps): Steps<void> {
+	const row = lines.lines.indexOf(line);
+	if (row >= 0) yield* lines.aheadOf(row);
+}
+
+/** About a line; until that is known about the one before. */
+function Line(props: LineProps): JSX.Element | null {
+	const settled = useSettled(props, [props.lines, props.line], aheadOfLine);
+	return settled ? <LineAbout {...settled} /> : null;
+}
+
 function File({ page, file }: { page: Page; file: number }): JSX.Element {
 	const lines = page.shown.sourceLines(file);
 	const line = lineOf(page, file, lines);
@@ -73,13 +72,13 @@ function File({ page, file }: { page: Page; file: number }): JSX.Element {
 			</div>
 			<TextNote page={page} file={file} />
 			<SourceLines page={at} file={file} lines={lines} />
-			{line === null ? null : <LineAbout page={at} lines={lines} line={line} />}
+			{line === null ? null : <Line page={at} lines={lines} line={line} />}
 		</section>
 	);
 }
 
 export function SourceView({ page }: { page: Page }): JSX.Element {
-	const file = fileOf(page);
+	const file = page.shown.sourceFile();
 	if (file === null) return <p class="empty">No samples with a source file pass the filters.</p>;
 	return (
 		<div class="source">

@@ -7,9 +7,11 @@ import type { Span } from "../canvas/brush";
 import type { RanShares } from "../canvas/heat";
 import type { Point } from "../canvas/pointer";
 import type { Profile } from "../data/profile";
+import type { Steps } from "../data/steps";
 import { time } from "../model/numbers";
 import { type StripColumns, tickNs } from "../model/strip";
 import { placeOf } from "../model/tree";
+import type { Columns } from "../state/derived";
 import type { Page } from "./page";
 import { StripAxis } from "./StripAxis";
 import { StripBrush } from "./StripBrush";
@@ -55,17 +57,29 @@ function useOpen(): [ReadonlySet<string>, (key: string) => void] {
 	return [open, toggle];
 }
 
+interface Ran {
+	readonly shown: Page["shown"];
+	readonly fn: number | null;
+	readonly when: Columns;
+}
+
+/** And what the pointer will ask for. */
+function* aheadOfRan({ shown, fn, when }: Ran): Steps<void> {
+	if (shown.profile.cells.bins > 1) yield* shown.aheadOfMoments();
+	if (fn !== null) yield* shown.aheadOfRan(fn, when);
+}
+
 /** When the selected function was on the stack, by row: of several threads where any of them was in it. */
 function useRan(page: Page, rows: readonly StripRow[], { full }: StripColumns, columns: number): RanShares | null {
 	const { state, profile } = page;
 	const { processes, threads, time, states, idle } = state.filter;
 	const parts = [profile, state.selected, columns, full, processes, threads, time, states, idle];
-	const settled = useSettled({ shown: page.shown, fn: state.selected }, parts);
+	const when = { durationNs: profile.strip.bins * profile.strip.binNs, columns, full };
+	const settled = useSettled({ shown: page.shown, fn: state.selected, when }, parts, aheadOfRan);
 	const ran = useMemo(() => {
-		const { bins, binNs } = profile.strip;
 		if (!settled || settled.fn === null) return null;
-		return settled.shown.ran(settled.fn, bins * binNs, columns, full);
-	}, [settled, columns, full]);
+		return settled.shown.ran(settled.fn, settled.when);
+	}, [settled]);
 	return useMemo(() => {
 		if (!ran) return null;
 		return rows.map((row) => {

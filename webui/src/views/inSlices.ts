@@ -3,12 +3,36 @@
 
 import type { Steps } from "../data/steps";
 
-const SLICE_MS = 50;
+const SLICE_MS = 25;
 
-/** At once, if a slice is enough. Returns what ends it; then `done` is not called. */
-export function inSlices(steps: Steps<void>, done: () => void): () => void {
+/** What waits while something urgent is done: how each goes on. */
+const waiting = new Set<() => void>();
+let urgent = 0;
+
+function leave(): void {
+	urgent--;
+	if (urgent > 0) return;
+	for (const goOn of waiting) window.setTimeout(goOn);
+}
+
+/** Returns what ends it; then `done` is not called. What is urgent goes before all else, which is of the state before:
+ * taking turns they would take from each other what is kept of trees (state/memory.ts), and make it again and again. */
+export function inSlices(steps: Steps<void>, done: () => void, isUrgent = false): () => void {
 	let timer = 0;
+	let open = true;
+	const end = (): void => {
+		clearTimeout(timer);
+		waiting.delete(slice);
+		if (open && isUrgent) leave();
+		open = false;
+	};
 	const slice = (): void => {
+		waiting.delete(slice);
+		if (!open) return;
+		if (urgent > 0 && !isUrgent) {
+			waiting.add(slice);
+			return;
+		}
 		const until = performance.now() + SLICE_MS;
 		while (!steps.next().done) {
 			if (performance.now() < until) continue;
@@ -16,7 +40,9 @@ export function inSlices(steps: Steps<void>, done: () => void): () => void {
 			return;
 		}
 		done();
+		end();
 	};
+	if (isUrgent) urgent++;
 	slice();
-	return () => clearTimeout(timer);
+	return end;
 }

@@ -3,7 +3,6 @@
 
 import { predicate } from "../model/search";
 import type { Page } from "./page";
-import { fileOf } from "./SourceView";
 
 /** Round and round; -1: nothing was found. */
 export function nextOf(found: readonly number[], now: number | null, step: 1 | -1): number {
@@ -31,7 +30,7 @@ export function foundLines({ profile, state, shown }: Page, file: number): numbe
 
 export function toNextMatch(page: Page, step: 1 | -1): void {
 	const { state } = page;
-	const file = state.view === "source" ? fileOf(page) : null;
+	const file = state.view === "source" ? page.shown.sourceFile() : null;
 	if (file !== null) {
 		const line = nextOf(foundLines(page, file), state.line, step);
 		if (line >= 0) page.change({ file, line });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is dear to make follows the picture: a box that is clicked is drawn first, its figures come a frame later. */
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 
 import type { Steps } from "../data/steps";
 import { inSlices } from "./inSlices";
@@ -12,7 +12,8 @@ import { inSlices } from "./inSlices";
 export function useSettled<T>(value: T, parts: readonly unknown[], ahead?: (value: T) => Steps<void>): T | null {
 	const latest = useMemo(() => ({ value }), parts);
 	const [settled, settle] = useState<{ value: T } | null>(null);
-	useEffect(() => {
+	/* What is of a state that is no longer shown ends before anything else goes on. */
+	useLayoutEffect(() => {
 		let timer = 0;
 		let end = (): void => undefined;
 		const begin = (): void => {
