@@ -107,3 +107,13 @@ test("what takes long takes more steps where there is more of it, and no longer 
 		assert.ok(more > 2, `${name}: ${String(steps)} steps, of four times as much ${String(many.get(name))}`);
 	}
 });
+
+test("what is shown stays while what another state needs is made", () => {
+	const shownOf = createDerived({ profiles: [decodeProfile(bigProfile({ ...million, nodes: 60_000 }))], diff: null });
+	const before = shownOf(initialState);
+	finish(before.ahead());
+	const [tree, rows] = [before.shownTree(), before.rows()];
+	finish(shownOf({ ...initialState, transforms: [{ type: "hide-function", fn: 3 }] }).ahead());
+	assert.ok(before.shownTree() === tree, "it is not made anew");
+	assert.ok(before.rows() === rows);
+});

@@ -31,7 +31,7 @@ import { type Chart, charting } from "../model/chart";
 import { addingRan, findingMoments, type Moment, momentAt, type Moments } from "../model/moments";
 import { leavesOut } from "../model/transform";
 import { addingAll, growing, type Shape, type Tree } from "../model/tree";
-import { memory, type Memory } from "./memory";
+import { memory, type Memory, memoryOfState } from "./memory";
 import type { State } from "./state";
 
 export type { Figure, Figures, FileLines };
@@ -693,5 +693,7 @@ export function profileOf(report: Report, state: State): Profile {
 export function createDerived(report: Report): (state: State) => Shown {
 	const keep = memory();
 	return (state) =>
-		keep("shown", [state], () => shownOf({ profile: profileOf(report, state), state, keep }));
+		keep("shown", [state], () =>
+			shownOf({ profile: profileOf(report, state), state, keep: memoryOfState(keep) }),
+		);
 }

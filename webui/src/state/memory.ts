@@ -5,6 +5,12 @@
  * large. */
 export type Memory = <T>(name: string, from: readonly unknown[], make: () => T) => T;
 
+/** The same for one state: what was given for it stays while what another needs is made and takes its place. */
+export function memoryOfState(shared: Memory): Memory {
+	const own = memory();
+	return (name, from, make) => own(name, from, () => shared(name, from, make));
+}
+
 export function memory(): Memory {
 	const kept = new Map<string, { readonly from: readonly unknown[]; readonly made: unknown }>();
 	return <T>(name: string, from: readonly unknown[], make: () => T): T => {
