@@ -90,6 +90,8 @@ function stepsOfAll(nodes: number): Map<string, number> {
 	for (const [name, part] of Object.entries(states)) count(name, shownOf({ ...plain, ...part }).ahead());
 	const shown = shownOf(plain);
 	finish(shown.ahead());
+	count("waits", shown.aheadOfWaits());
+	count("lines", shown.aheadOfLines());
 	const file = shown.sourceFile()!;
 	count("rows", shown.aheadOfRows([0, 1, 2]));
 	count("states", shown.aheadOfStates(4));

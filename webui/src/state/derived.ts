@@ -55,11 +55,12 @@ export interface Shown {
 	readonly idleThreads: number;
 	/** Makes what the chosen view asks for first, step by step, where that takes long. */
 	ahead(): Steps<void>;
-	/** Makes what is told of a function; in views by themselves of rows of `rows()`, of a thread's chart, of when a
-	 * function ran, of what differs, of what was waited for. */
+	/** Makes what is told of a function; in views by themselves of rows of `rows()`, of `lineRows()`, of a thread's
+	 * chart, of when a function ran, of what differs, of what was waited for. */
 	aheadOf(fn: number): Steps<void>;
 	aheadOfRows(rows: ArrayLike<number>): Steps<void>;
 	aheadOfStates(fn: number): Steps<void>;
+	aheadOfLines(): Steps<void>;
 	aheadOfWaits(): Steps<void>;
 	aheadOfChart(thread: number): Steps<void>;
 	aheadOfRan(fn: number, when: Columns): Steps<void>;
@@ -547,10 +548,14 @@ function* aheadOf(p: Pipeline, fn: number): Steps<void> {
 	if (p.profile.tree.places < largeTree) return;
 	yield* stepsOf(functionWork(p, fn));
 	yield* stepsOf(statesWork(p, fn));
-	yield* stepsOfTree(p, "line", false);
-	yield* stepsOf(rowsWork(p, "line"));
+	yield* aheadOfLines(p);
 	yield* stepsOf(callersWork(p, fn));
 	yield* stepsOf(calleesWork(p, fn));
+}
+
+function* aheadOfLines(p: Pipeline): Steps<void> {
+	yield* stepsOfTree(p, "line", false);
+	yield* stepsOf(rowsWork(p, "line"));
 }
 
 function* aheadOfWaits(p: Pipeline): Steps<void> {
@@ -647,6 +652,7 @@ function shownOf(p: Pipeline): Shown {
 		aheadOf: (fn) => aheadOf(p, fn),
 		aheadOfRows: (rows) => aheadOfRows(p, rows),
 		aheadOfStates: (fn) => stepsOf(statesWork(p, fn)),
+		aheadOfLines: () => aheadOfLines(p),
 		aheadOfWaits: () => aheadOfWaits(p),
 		aheadOfChart: (thread) => aheadOfChart(p, thread),
 		aheadOfRan: (fn, when) => stepsOf(ranWork(p, fn, when)),

@@ -9,6 +9,7 @@ import { FlameCanvas } from "./FlameCanvas";
 import { alikeBefore, laidOut, lookOf } from "./flameLook";
 import { flameText } from "./flameText";
 import type { Page } from "./page";
+import { useLineRows } from "./useLineRows";
 
 function selectedNode(state: State, tree: Tree): number {
 	const node = state.at ? nodeAt(tree, state.at) : -1;
@@ -26,7 +27,7 @@ export function FlameView({ page }: { page: Page }): JSX.Element {
 	const { shown, state, change, dark } = page;
 	const tree = shown.shownTree();
 	const flame = laidOut(tree);
-	const text = flameText(page, tree, flame, !state.inverted);
+	const text = flameText({ ...page, lines: useLineRows(page) }, tree, flame, !state.inverted);
 	const look = useMemo(
 		() => lookOf(shown, tree, dark, text, !state.inverted),
 		[shown.profile, tree, dark, state.search, state.regex],

@@ -13,6 +13,7 @@ import { flameText } from "./flameText";
 import type { Page } from "./page";
 import { valueText } from "./units";
 import { useChosen } from "./useChosen";
+import { useLineRows } from "./useLineRows";
 
 interface HalfProps {
 	page: Page;
@@ -28,7 +29,7 @@ function Half({ page, tree, callees, label, picture }: HalfProps): JSX.Element {
 	const { shown, state, change, dark } = page;
 	const { zoom, selected, choose } = useChosen(tree);
 	const flame = laidOut(tree);
-	const text = flameText(page, tree, flame, callees);
+	const text = flameText({ ...page, lines: useLineRows(page) }, tree, flame, callees);
 	const look = useMemo(
 		() => lookOf(shown, tree, dark, text, callees),
 		[shown.profile, tree, dark, state.search, state.regex],

@@ -5,6 +5,7 @@ import type { Hit } from "../canvas/panel";
 import { stateLabels, stateOrder } from "../canvas/states";
 import type { FlameTree } from "../canvas/tree";
 import type { Profile } from "../data/profile";
+import type { FunctionRows } from "../model/functions";
 import { cut, display, type Names } from "../model/names";
 import { count, percent, sharePm } from "../model/numbers";
 import type { Tree } from "../model/tree";
@@ -16,6 +17,11 @@ import { valueText } from "./units";
 const NAME_LENGTH = 400;
 const LABEL_LENGTH = 300;
 const SOURCE_LENGTH = 160;
+
+/** The page, and what is known of lines. */
+export interface FlamePage extends Page {
+	readonly lines: FunctionRows | null;
+}
 
 export interface FlameText {
 	tip(hit: Hit): TipText;
@@ -68,17 +74,16 @@ function tipOfStrip(page: Page, flame: FlameTree, hit: Hit): TipText {
 	};
 }
 
-/** The line of a box, with its text; of a whole function its hottest one. */
-function lineSaid({ profile, shown }: Page, fn: number, line: number): string | null {
-	if (fn >= profile.functions.count) return null;
-	const rows = shown.lineRows();
-	const [hottest] = line > 0 ? [] : linesOf(fn, rows);
-	const at = hottest === undefined ? line || profile.functions.line[fn] : rows.line[hottest];
+/** The line of a box, with its text; of a whole function its hottest one, once that is known. */
+function lineSaid({ profile, lines }: FlamePage, fn: number, line: number): string | null {
+	if (fn >= profile.functions.count || (line === 0 && !lines)) return null;
+	const [hottest] = line > 0 || !lines ? [] : linesOf(fn, lines).map((row) => lines.line[row]);
+	const at = hottest ?? (line || profile.functions.line[fn]);
 	const text = sourceLine(profile, profile.functions.file[fn], at);
 	return text === null ? null : `${at}: ${text}`;
 }
 
-function tipOfNode(page: Page, tree: Tree, node: number, ownTime: boolean): TipText {
+function tipOfNode(page: FlamePage, tree: Tree, node: number, ownTime: boolean): TipText {
 	const { shown, names } = page;
 	const fn = tree.fn[node];
 	const line = tree.line[node];
@@ -144,7 +149,7 @@ function withLine(tree: Tree, node: number, name: string): string {
 	return tree.line[node] > 0 ? `${shown}:${tree.line[node]}` : shown;
 }
 
-export function flameText(page: Page, tree: Tree, flame: FlameTree, ownTime: boolean): FlameText {
+export function flameText(page: FlamePage, tree: Tree, flame: FlameTree, ownTime: boolean): FlameText {
 	/* The pointer moves often within one box, and an interval takes a look at all samples. */
 	let last: { node: number; text: TipText } | null = null;
 	return {
