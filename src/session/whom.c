@@ -2,7 +2,9 @@
 /* Layer session: the processes that a session is of. Before it begins; one thread. */
 #include "session_parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "program.h"
 #include "wrapped.h"
@@ -14,13 +16,28 @@ static void tell_left_out(struct plumb_session *s, pid_t pid, struct plumb_error
 	plumb_error_destroy(err);
 }
 
+/* One of several: most errors say themselves whose they are. */
+static struct plumb_error *with_number(struct plumb_error *err, pid_t pid)
+{
+	char number[16];
+
+	snprintf(number, sizeof number, "%d", (int)pid);
+	if (strstr(plumb_error_message(err), number))
+		return err;
+	struct plumb_error *told =
+		pl_error_hint(pl_error(plumb_error_code(err), "pid %s: %s", number, plumb_error_message(err)), "%s",
+			      plumb_error_hint(err));
+	plumb_error_destroy(err);
+	return told;
+}
+
 /* Of the engine; they come in the order of the processes. */
 static void refused(void *ctx, pid_t pid, struct plumb_error *err)
 {
 	struct plumb_session *s = ctx;
 
 	s->refused += s->pids[s->refused] == pid;
-	tell_left_out(s, pid, pl_hint_wrapped(err, pid, "attach"));
+	tell_left_out(s, pid, with_number(pl_hint_wrapped(err, pid, "attach"), pid));
 }
 
 static bool was_named(const int *pids, size_t i)

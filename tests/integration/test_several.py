@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from harness.plumb import finish, running
-from harness.target import children_of, wait_until
+from harness.sites import Lacking, tool
+from harness.target import children_of, wait_asleep, wait_until
 from test_by_name import app, words  # noqa: F401 (a fixture)
 
 
@@ -102,6 +103,45 @@ def test_all_of_a_name(plumb, target, any_python, app):  # noqa: F811
 def test_nobody_of_that_name(plumb):
     result = plumb("attach", "--name", "nobody-is-called-that")
     assert result.status == 125 and "no process is called 'nobody-is-called-that'" in result.stderr, result
+
+
+STALLS = """
+#include <unistd.h>
+__attribute__((constructor)) static void stall(void) { for (;;) pause(); }
+"""
+STALLED = 4
+WAITS = 400  # for all that are asked for
+
+
+@pytest.fixture
+def stalled(tmp_path, ordinary_python):
+    """Processes whose interpreter never comes up; their numbers."""
+    try:
+        compiler = tool("cc")
+    except Lacking as lacking:
+        pytest.skip(str(lacking))
+    source, library = tmp_path / "stalls.c", tmp_path / "stalls.so"
+    source.write_text(STALLS)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
+    environment = dict(os.environ, LD_PRELOAD=str(library))
+    with contextlib.ExitStack() as stack:
+        all_of_them = [stack.enter_context(subprocess.Popen(ordinary_python.command, env=environment)) for _ in range(STALLED)]
+        for process in all_of_them:
+            stack.callback(process.kill)
+        for process in all_of_them:
+            wait_asleep(process.pid)
+        yield [process.pid for process in all_of_them]
+
+
+def test_interpreters_that_never_come_up_are_waited_for_together(plumb, target, any_python, stalled):
+    """Who is called as a program of somebody else, many times, cannot keep plumb from that one. Each that is left out is told by its number."""
+    with target(any_python, "calls.py") as one:
+        result = plumb("attach", "-d", "0.3", *stalled, one.pid, env=dict(os.environ, PLUMB_DEBUG="process"))
+        assert result.status == 0, result
+    looks = [line for line in result.stderr.splitlines() if line.startswith("plumb process ") and line.endswith("is not running yet")]
+    assert STALLED <= len(looks) <= WAITS + STALLED, len(looks)
+    for pid in stalled:
+        assert "plumb: pid %d: the interpreter is not running yet" % pid in result.stderr, result
 
 
 def test_with_children_a_child_that_is_named_too_is_sampled_once(plumb, target, either):

@@ -18,6 +18,8 @@
 #define CODE_BYTES	  ((size_t)4 << 20)
 #define CODE_BYTES_A_NODE 128
 
+#define WAITS 400 /* of 5 ms: all that come up do so at the same time */
+
 static void remote_close(struct pl_engine *e);
 
 static struct plumb_error *open_descriptors(struct pl_engine *e)
@@ -32,15 +34,32 @@ static struct plumb_error *open_descriptors(struct pl_engine *e)
 	return NULL;
 }
 
-static struct plumb_error *attach_running(struct pl_engine *e, struct pl_target *t)
+/* What is left for all processes that were asked for: anybody can start any number that are called as one that is
+ * meant.
+ */
+struct opening {
+	uint64_t work;
+	int waits; /* for interpreters to come up */
+};
+
+static struct plumb_error *try_attach(struct pl_engine *e, struct pl_target *t, struct opening *left)
 {
-	struct pl_work work = {.most = PL_IMAGE_WORK}; /* for all tries */
+	struct pl_work work = {.most = left->work > PL_LITTLE_WORK ? left->work : PL_LITTLE_WORK}; /* for all tries */
 	struct plumb_error *err = pl_search_attach(e, t, &work);
 
-	for (int tries = 1; pl_find_await(&t->search.find, err, tries); tries++) {
+	for (int tries = 1; left->waits && pl_find_await(&t->search.find, err, tries); tries++) {
+		left->waits--;
 		plumb_error_destroy(err);
 		err = pl_search_attach(e, t, &work);
 	}
+	left->work -= work.spent < left->work ? work.spent : left->work;
+	return err;
+}
+
+static struct plumb_error *attach_running(struct pl_engine *e, struct pl_target *t, struct opening *left)
+{
+	struct plumb_error *err = try_attach(e, t, left);
+
 	/* With its children it need not be a Python itself. */
 	if (!e->options.subprocesses || plumb_error_code(err) != PLUMB_ERR_NOT_PYTHON)
 		return err;
@@ -48,14 +67,14 @@ static struct plumb_error *attach_running(struct pl_engine *e, struct pl_target 
 	return NULL;
 }
 
-static struct plumb_error *open_one(struct pl_engine *e, pid_t pid)
+static struct plumb_error *open_one(struct pl_engine *e, pid_t pid, struct opening *left)
 {
 	struct pl_target *t;
 	struct plumb_error *err = pl_tree_ask(e, pid, &t);
 
 	if (err || e->options.launched)
 		return err;
-	if ((err = attach_running(e, t)))
+	if ((err = attach_running(e, t, left)))
 		pl_tree_forget(e, t);
 	return err;
 }
@@ -64,9 +83,10 @@ static struct plumb_error *open_one(struct pl_engine *e, pid_t pid)
 static struct plumb_error *open_all(struct pl_engine *e)
 {
 	const struct pl_engine_options *o = &e->options;
+	struct opening left = {PL_IMAGE_WORK, WAITS};
 
 	for (size_t i = 0; i < o->pid_count; i++) {
-		struct plumb_error *err = open_one(e, o->pids[i]);
+		struct plumb_error *err = open_one(e, o->pids[i], &left);
 
 		if (err && !e->asked && i + 1 == o->pid_count)
 			return err;

@@ -20,7 +20,6 @@
 #define PAUSE_MIN_NS 500000ull
 #define PAUSE_MAX_NS 20000000ull
 
-#define LITTLE_WORK  (8u << 20)	  /* at once: a Python takes a fifth of it at most */
 #define LITTLE_PAUSE 10		  /* to the next look at this process: so many times as long as the last one took */
 #define ALL_PAUSE    5		  /* between all looks at all processes, on average */
 #define COSTLY_PAUSE 20		  /* between turns */
@@ -166,7 +165,7 @@ static struct plumb_error *look_into(struct pl_engine *e, struct pl_target *t, u
 {
 	struct pl_search *s = &t->search;
 	bool turn = s->costly;
-	struct pl_work work = {.most = turn ? PL_IMAGE_WORK : LITTLE_WORK};
+	struct pl_work work = {.most = turn ? PL_IMAGE_WORK : PL_LITTLE_WORK};
 	struct plumb_error *err = pl_search_attach(e, t, &work);
 
 	*looked_ns = turn ? 0 : work.spent;

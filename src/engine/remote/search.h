@@ -11,6 +11,8 @@
 #include "proc.h"
 #include "work.h"
 
+#define PL_LITTLE_WORK (8u << 20) /* at once: a Python takes a fifth of it at most */
+
 struct pl_engine;
 struct pl_target;
 
