@@ -21,7 +21,7 @@
 #define PIECE	  (256u << 10)
 #define MAX_BYTES (8ull << 30)
 /* Deflate does up to 1,032 with what repeats itself all over; stacks and JSON of profiles become a tenth, a hundredth
- * where a program does the same for hours. What is unpacked can take twenty times as much memory. */
+ * where a program does the same for hours. Frames of two bytes take sixty times as much memory: see ROWS_A_BYTE. */
 #define MAX_RATIO  200
 #define RATIO_BASE (16ull << 20)
 #define LOOK_BYTES (1u << 20)
@@ -195,6 +195,7 @@ static struct plumb_error *decompress(struct pl_input *in, pl_input_look *look, 
 	}
 	munmap(in->map, in->map_len);
 	in->map = NULL;
+	in->packed_len = whole.len;
 	replace(in, u.fd);
 	return NULL;
 }

@@ -13,6 +13,7 @@ struct pl_input {
 	bool is_copy;		/* nobody else can change it */
 	void *map;		/* pl_input_map */
 	size_t map_len;
+	uint64_t packed_len; /* of what it was before it was unpacked; 0: it was not packed */
 };
 
 /** Whether the beginning of what is decompressed may be of use: the rest of what is not is not unpacked. */

@@ -2,6 +2,7 @@
 /* Layer session: <plumb/profile.h>, opening: a recording, or what an importer understands. */
 #include <plumb/profile.h>
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,16 +90,39 @@ static struct plumb_error *unknown_format(bool empty)
 		"%s", "'plumb help formats' lists what can be read; '--from FORMAT' says what it is");
 }
 
+/* As much as a recording of that length may have (docs/internals/recording.md): a few bytes of gzip data can stand for
+ * millions of frames. In a file that is not packed each takes a byte at least. */
+#define ROWS_BASE   ((uint64_t)2 << 20)
+#define ROWS_A_BYTE 32
+
 struct importing {
 	struct pl_sink sink;
 	struct pl_sample_log log;
 	uint64_t end_ns, samples; /* when the last sample was, and how many there are */
+	uint64_t most_rows;	  /* of stacks */
 };
+
+static struct plumb_error *check_rows(const struct importing *x)
+{
+	uint64_t rows = x->sink.profile->stack_count;
+
+	if (rows <= x->most_rows)
+		return NULL;
+	return pl_error_hint(pl_error(PLUMB_ERR_LIMIT,
+				      "it is gzip data of more than %" PRIu64
+				      " million frames, too many for a file of its size",
+				      x->most_rows / 1000000),
+			     "a file made to fill the memory does that; if it is a profile, unpack it with 'gunzip' "
+			     "first");
+}
 
 static struct plumb_error *note_sample(void *ctx, const struct pl_sample *s)
 {
 	struct importing *x = ctx;
+	struct plumb_error *err = check_rows(x);
 
+	if (err)
+		return err;
 	x->end_ns = s->time_ns > x->end_ns ? s->time_ns : x->end_ns;
 	x->samples++;
 	return x->sink.timed ? pl_sample_log_add(&x->log, s) : NULL;
@@ -147,6 +171,7 @@ static struct plumb_error *import_into(struct importing *x, struct pl_input *in,
 	const struct pl_importer *importer = find_importer(&bytes, path, from);
 	if (!importer)
 		return unknown_format(bytes.len == 0);
+	x->most_rows = in->packed_len ? ROWS_BASE + ROWS_A_BYTE * in->packed_len : UINT64_MAX;
 	err = importer->read(&bytes, &x->sink);
 	if (!err)
 		err = pl_profile_check_names(p, bytes.len, NAMES_A_BYTE);

@@ -254,6 +254,33 @@ static void gzip_that_unpacks_too_far_is_refused(void **state)
 	drop(bomb);
 }
 
+/* Frames of two bytes, in stacks that have none in common. */
+static char *gzip_of_deep_stacks(unsigned count, unsigned depth)
+{
+	char *path = temp_file();
+	FILE *out = fopen(path, "wb"), *z = pl_gzip_open(out);
+
+	for (unsigned i = 0; i < count; i++) {
+		fprintf(z, "root%u", i);
+		for (unsigned k = 0; k < depth; k++)
+			fputs(k % 2 ? ";a" : ";b", z);
+		fputs(" 1\n", z);
+	}
+	assert_int_equal(fclose(z), 0);
+	assert_int_equal(fclose(out), 0);
+	return path;
+}
+
+static void gzip_of_frames_without_end_is_refused(void **state)
+{
+	char *deep = gzip_of_deep_stacks(8, 100000), *bomb = gzip_of_deep_stacks(26, 130000);
+
+	plumb_profile_destroy(open_file(deep, "collapsed", NULL));
+	assert_refused(bomb, "collapsed", PLUMB_ERR_LIMIT, "million frames, too many for a file of its size");
+	drop(deep);
+	drop(bomb);
+}
+
 /* Of a MiB, where temporary files are; 0: what there is. The C library has fstatvfs by that name, for large files. */
 static unsigned long free_blocks;
 
@@ -360,6 +387,7 @@ int main(void)
 		cmocka_unit_test(gzip_and_standard_input_are_the_file),
 		cmocka_unit_test(what_is_none_of_all_is_told),
 		cmocka_unit_test(gzip_that_unpacks_too_far_is_refused),
+		cmocka_unit_test(gzip_of_frames_without_end_is_refused),
 		cmocka_unit_test(zeros_behind_gzip_are_nothing),
 		cmocka_unit_test(temporary_files_leave_room_for_others),
 		cmocka_unit_test(a_file_may_change_under_us),
