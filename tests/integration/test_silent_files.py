@@ -178,6 +178,27 @@ def test_attach_ends_though_a_program_that_is_executed_does_not_come(plumb, any_
     assert plumb.report(recording).complete
 
 
+def test_top_ends_though_a_program_that_is_executed_does_not_come(plumb, any_python, tmp_path):
+    """Keys are taken meanwhile: what the screen asks of the sampling thread it waits for as long as that is silent, and no longer."""
+    emulator = pytest.importorskip("harness.emulator", reason="no terminal is emulated here")
+    (tmp_path / "program.py").write_text(EXECUTES)
+    silent = tmp_path / "silent"
+    silent.touch()
+    for path, _ in mounted(silent, silent_program, made=True):
+        with running(subprocess.Popen([*any_python.command, tmp_path / "program.py", path], stdout=subprocess.PIPE)) as busy:
+            assert busy.stdout.readline() == b"ready\n"
+            try:
+                with emulator.Emulator([plumb.binary, "top", "--always-stop", str(busy.pid)], directory=plumb.directory) as t:
+                    t.see("spin")
+                    os.kill(busy.pid, signal.SIGUSR1)
+                    wait_until(lambda: waits_to_seize(t.pid), "it does not come to that")
+                    t.type("sq")
+                    t.wait()
+            finally:
+                go_away(path)
+            busy.kill()
+
+
 LEAVES_ONE = """
 import subprocess, sys
 child = subprocess.Popen([sys.executable, *sys.argv[1:3]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

@@ -16,11 +16,13 @@ struct pl_orders {
 	bool pending; /* given and not carried out */
 	bool over;    /* nobody carries them out any more */
 	uint64_t given, done;
+	uint64_t patience_ns; /* for which whoever gives one waits; 0: as long as it takes */
 };
 
 void pl_orders_init(struct pl_orders *o);
 void pl_orders_deinit(struct pl_orders *o);
-/** Any thread: wake with @p wake_up, return when it is carried out or never will be. */
+/** Any thread: wake with @p wake_up, return when it is carried out or never will be, or when patience is over: then it
+ * may be carried out later, or was not taken as one before it was not carried out either. */
 void pl_orders_give(struct pl_orders *o, struct pl_order order, struct pl_wake_up *wake_up);
 /** The sampling thread: false if there is none. */
 bool pl_orders_next(struct pl_orders *o, struct pl_order *ret);

@@ -19,6 +19,8 @@
 #define CODE_BYTES_A_NODE 128
 
 #define WAITS 400 /* of 5 ms: all that come up do so at the same time */
+/* A sampling thread may wait for another process in the kernel: who gives it an order does not wait as long. */
+#define PATIENCE_NS (5 * PL_NS_PER_S)
 
 static void remote_close(struct pl_engine *e);
 
@@ -129,6 +131,7 @@ static struct plumb_error *remote_open(const struct pl_engine_options *o, struct
 	e->exit_fd = -1;
 	pthread_mutex_init(&e->lock, NULL);
 	pl_orders_init(&e->orders);
+	e->orders.patience_ns = o->own ? 0 : PATIENCE_NS;
 	if (!o->own)
 		pl_room_raise();
 	struct plumb_error *err = prepare(e);

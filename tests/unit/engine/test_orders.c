@@ -75,11 +75,33 @@ static void at_the_end_nobody_waits(void **state)
 	run(0, GIVERS * EACH);
 }
 
+/* Nor for the one that it finds there. */
+static void nobody_waits_beyond_their_patience(void **state)
+{
+	struct pl_orders orders;
+	struct pl_wake_up wake_up = PL_WAKE_UP_INIT;
+	struct pl_order order;
+
+	pl_orders_init(&orders);
+	orders.patience_ns = 1000;
+	pl_orders_give(&orders, (struct pl_order){.period_ns = 1}, &wake_up);
+	pl_orders_give(&orders, (struct pl_order){.period_ns = 2}, &wake_up);
+	assert_true(pl_orders_next(&orders, &order));
+	assert_int_equal(order.period_ns, 1);
+	pl_orders_done(&orders);
+	assert_false(pl_orders_next(&orders, &order));
+	pl_orders_give(&orders, (struct pl_order){.period_ns = 3}, &wake_up);
+	assert_true(pl_orders_next(&orders, &order));
+	assert_int_equal(order.period_ns, 3);
+	pl_orders_deinit(&orders);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_is_carried_out_before_it_returns),
 		cmocka_unit_test(at_the_end_nobody_waits),
+		cmocka_unit_test(nobody_waits_beyond_their_patience),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
