@@ -324,6 +324,7 @@ struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_
 		p->meta.losses[PL_LOSS_DAMAGED] += r.restore.lost_samples;
 		p->meta.damaged_parts += r.info.damaged_chunks;
 		p->meta.complete = r.info.complete;
+		p->meta.file_bytes = r.intake.consumed;
 		*ret = r.info;
 	}
 	pl_restore_deinit(&r.restore);

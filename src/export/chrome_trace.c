@@ -16,16 +16,17 @@
 #include "frame_name.h"
 #include "json.h"
 #include "own_fd.h"
+#include "size_limit.h"
 #include "spool.h"
 #include "temp_file.h"
 #include "timeline.h"
 #include "vec.h"
 
-#define READ_SLICES 1024
-/* What no viewer takes, and would fill the disk before anyone could try. */
-#define BYTES_MAX   1e11
-#define FRAMES_MAX  10000000000ull /* of samples with another stack than the one before */
-#define SLICE_BYTES 120		   /* about, without its names */
+#define READ_SLICES   1024
+#define FRAMES_MAX    1e10 /* of samples with another stack than the one before */
+#define FRAMES_BASE   1e9  /* of a small recording, and for each of its bytes: */
+#define FRAMES_A_BYTE 1e4
+#define SLICE_BYTES   120 /* about, without its names */
 
 /* As it is in the file. */
 struct slice {
@@ -53,7 +54,8 @@ struct tracer {
 	uint32_t stack;	  /* of the sample before, of the thread */
 	double *bytes_of; /* of the slices of all frames of each stack */
 	double bytes;	  /* that there are to write, at most */
-	uint64_t frames;  /* that there are to look at */
+	double frames;	  /* that there are to look at */
+	double most_bytes, most_frames;
 };
 
 static struct plumb_error *flush_slices(struct tracer *t)
@@ -163,16 +165,18 @@ static struct plumb_error *count_sample(void *ctx, const struct pl_sample *s)
 	t->bytes += t->bytes_of[s->stack] - t->bytes_of[common];
 	t->frames += t->p->stacks[s->stack].depth;
 	t->stack = s->stack;
-	if (t->bytes <= BYTES_MAX && t->frames <= FRAMES_MAX)
+	if (t->bytes <= t->most_bytes && t->frames <= t->most_frames)
 		return NULL;
 	return pl_error(PLUMB_ERR_LIMIT, "it would be more than %.0f GB, or %.0f thousand million frames of samples",
-			BYTES_MAX / 1e9, FRAMES_MAX / 1e9);
+			t->most_bytes / 1e9, t->most_frames / 1e9);
 }
 
 static struct plumb_error *measure(struct tracer *t)
 {
 	struct plumb_error *err = NULL;
 
+	t->most_bytes = pl_size_limit_bytes(t->p);
+	t->most_frames = pl_size_limit(t->p, FRAMES_MAX, FRAMES_BASE, FRAMES_A_BYTE);
 	t->bytes_of = calloc(t->p->stack_count, sizeof *t->bytes_of);
 	if (!t->bytes_of)
 		return &pl_err_no_memory;

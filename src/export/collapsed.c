@@ -18,10 +18,10 @@
 #include "line_order.h"
 #include "map.h"
 #include "row_index.h"
+#include "size_limit.h"
 
 #define TEXT_MAX_BYTES ((size_t)4 << 30)
-#define BYTES_MAX      1e11 /* no reader takes so much, and it would fill the disk before anyone could try */
-#define LINE_BYTES     32   /* of a line, about, without its process and its frames */
+#define LINE_BYTES     32 /* of a line, about, without its process and its frames */
 #define NO_PART	       UINT32_MAX
 #define ANNOTATION     "_[k]" /* as flamegraph.pl and others know it */
 
@@ -361,7 +361,7 @@ static struct plumb_error *check_size(const struct collapsed *c)
 		sum += LINE_BYTES + bytes_of[l->node] + (c->roots ? (double)c->roots[l->process].len : 0);
 	}
 	free(bytes_of);
-	if (sum <= BYTES_MAX)
+	if (sum <= pl_size_limit_bytes(c->p))
 		return NULL;
 	return pl_error(PLUMB_ERR_LIMIT, "with the whole stack in each line it would be %.0f GB", sum / 1e9);
 }

@@ -7,12 +7,12 @@
 
 #include "firefox_parts.h"
 #include "labels.h"
+#include "size_limit.h"
 #include "symbols.h"
 #include "timeline.h"
 
 /* Columns of the viewer's tables. Labels of further names are told in the text of their tag only. */
 #define NAMES_MAX 64
-#define BYTES_MAX 1e11 /* no reader takes so much, and it would fill the disk before anyone could try */
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
@@ -161,7 +161,7 @@ struct plumb_error *pl_firefox_labels_measure(const struct pl_firefox *w, struct
 
 	for (uint32_t i = 0; i < w->p->thread_count && !err; i++)
 		err = pl_firefox_runs_each(w, spool, i, measure_run, &m);
-	if (err || m.bytes <= BYTES_MAX)
+	if (err || m.bytes <= pl_size_limit_bytes(w->p))
 		return err;
 	return pl_error(PLUMB_ERR_LIMIT, "the labels of all stretches of time would be %.0f GB", m.bytes / 1e9);
 }

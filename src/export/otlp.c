@@ -17,10 +17,10 @@
 #include "otlp_fields.h"
 #include "otlp_source.h"
 #include "otlp_tables.h"
+#include "size_limit.h"
 #include "words.h"
 
 #define WINDOW_SAMPLES ((size_t)1 << 16)
-#define BYTES_MAX      1e11 /* of resources: no reader takes so much, and it would fill the disk */
 #define ID_BYTES       16
 #define OWN_ATTRIBUTES 5 /* of a sample, beside its labels */
 #define MAX_ATTRIBUTES (OWN_ATTRIBUTES + PL_LABELS_MAX)
@@ -427,7 +427,7 @@ static struct plumb_error *check_processes(const struct otlp *f)
 			 text_bytes(f, proc->python) + text_bytes(f, proc->host);
 	}
 	bytes *= f->timed ? samples / (double)WINDOW_SAMPLES + 1 : 1;
-	if (bytes <= BYTES_MAX)
+	if (bytes <= pl_size_limit_bytes(f->p))
 		return NULL;
 	return pl_error(PLUMB_ERR_LIMIT, "with what each process is in each part of the time it would be %.0f GB",
 			bytes / 1e9);

@@ -14,12 +14,12 @@
 
 #include "formats.h"
 #include "frame_name.h"
+#include "size_limit.h"
 #include "timeline.h"
 #include "utf8.h"
 #include "words.h"
 
 #define REPEATED_MAX   1000000u /* events that are written again for one sample each */
-#define BYTES_MAX      1e11	/* no reader takes so much, and it would fill the disk before anyone could try */
 #define HEAD_BYTES     64	/* of an event, about, without the name of its thread */
 #define KERNEL_ADDRESS UINT64_C(0xffffffff80000000)
 #define ADDRESS	       UINT64_C(0x10000)
@@ -211,6 +211,7 @@ static struct plumb_error *add_sums(void *ctx, const struct pl_sample *sample)
 static struct plumb_error *measure(struct script *s)
 {
 	struct sums sums = {.s = s, .bytes_of = calloc(s->p->stack_count, sizeof *sums.bytes_of)};
+	const double most = pl_size_limit_bytes(s->p);
 	struct plumb_error *err;
 
 	if (!sums.bytes_of)
@@ -223,10 +224,10 @@ static struct plumb_error *measure(struct script *s)
 	}
 	err = pl_profile_each(s->p, add_sums, &sums);
 	free(sums.bytes_of);
-	if (!err && sums.bytes > BYTES_MAX)
+	if (!err && sums.bytes > most)
 		return pl_error(PLUMB_ERR_LIMIT, "with the whole stack of each sample it would be %.0f GB",
 				sums.bytes / 1e9);
-	s->repeats = sums.repeated <= REPEATED_MAX && sums.bytes + sums.repeated_bytes <= BYTES_MAX;
+	s->repeats = sums.repeated <= REPEATED_MAX && sums.bytes + sums.repeated_bytes <= most;
 	return err;
 }
 

@@ -16,11 +16,14 @@
 #include "frame_name.h"
 #include "index.h"
 #include "json.h"
+#include "size_limit.h"
 #include "spool.h"
 #include "words.h"
 
-#define FRAMES_MAX 10000000000ull /* of all runs: no viewer takes so much, and it would fill the disk */
-#define SCHEMA	   "https://www.speedscope.app/file-format-schema.json"
+#define FRAMES_MAX    1e10 /* of all runs: no viewer takes so much, and it would fill the disk */
+#define FRAMES_BASE   1e8  /* of a small recording; and for each of its bytes, of which a sample takes some: */
+#define FRAMES_A_BYTE 1e4
+#define SCHEMA	      "https://www.speedscope.app/file-format-schema.json"
 
 struct stack_sum {
 	uint64_t samples, weight_ns;
@@ -352,10 +355,9 @@ static struct plumb_error *measure(struct writer *w)
 
 	for (size_t i = 0; i < w->threads.len && !err; i++)
 		err = each_run(w, &w->threads.data[i], count_frames, &sum);
-	if (!err && w->frames > FRAMES_MAX)
-		err = pl_error(PLUMB_ERR_LIMIT,
-			       "it would be the %.0f thousand million frames of the stacks of all samples",
-			       (double)w->frames / 1e9);
+	if (!err && (double)w->frames > pl_size_limit(w->p, FRAMES_MAX, FRAMES_BASE, FRAMES_A_BYTE))
+		err = pl_error(PLUMB_ERR_LIMIT, "it would be the %.0f million frames of the stacks of all samples",
+			       (double)w->frames / 1e6);
 	return err;
 }
 

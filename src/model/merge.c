@@ -378,6 +378,7 @@ static void merge_meta(struct plumb_profile *into, struct pl_meta *from)
 	m->max_still_ppm = m->max_still_ppm > from->max_still_ppm ? m->max_still_ppm : from->max_still_ppm;
 	m->sources_left_out = pl_sum_u64(m->sources_left_out, from->sources_left_out);
 	m->profiler_cpu_ns = pl_sum_u64(m->profiler_cpu_ns, from->profiler_cpu_ns);
+	m->file_bytes = 0;
 }
 
 static struct plumb_error *merge_with(struct plumb_profile *into, const struct plumb_profile *from, struct id_maps *m)

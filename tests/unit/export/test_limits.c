@@ -258,6 +258,30 @@ static struct plumb_error *change_labels(void *ctx, pl_sample_fn *fn, void *fn_c
 	return err;
 }
 
+/* Two thousand million frames are what a long recording may have, but not one of a kilobyte. */
+static void of_a_small_recording_less_is_written(void **state)
+{
+	static const char *const formats[] = {"speedscope", "chrome-trace", "perf-script"};
+	const struct pl_export_options o = build_options(100);
+	struct to_and_fro samples = {.apart = 1};
+	FILE *full = fopen("/dev/full", "w");
+	struct build b;
+
+	assert_non_null(full);
+	build_start(&b);
+	for (unsigned depth = 0; depth < 20000; depth++)
+		samples.stack = build_frame(&b, samples.stack, "f", "a.py", 1);
+	build_samples(&b, 0, samples.stack, 0, PL_EXACT, 1);
+	b.p->meta.file_bytes = 1570;
+	b.p->stream.each = go_to_and_fro;
+	b.p->stream.ctx = &samples;
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+		assert_code(pl_format_by_name(formats[i])->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	b.p->stream = (struct pl_stream){0};
+	build_end(&b);
+	fclose(full);
+}
+
 /* Firefox's format has a marker with all labels for each stretch of time in which a thread bore them. */
 static void firefox_of_long_labels_is_not_begun(void **state)
 {
@@ -362,6 +386,7 @@ int main(void)
 		cmocka_unit_test(otlp_of_more_stacks_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(a_trace_of_more_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(speedscope_of_more_than_anyone_can_read_is_not_begun),
+		cmocka_unit_test(of_a_small_recording_less_is_written),
 		cmocka_unit_test(firefox_of_long_labels_is_not_begun),
 		cmocka_unit_test(diff_collapsed_of_more_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(json_leaves_out_stacks_beyond_what_anyone_can_read),
