@@ -42,6 +42,7 @@ struct plumb_session {
 	pid_t *pids;	/* what options.pids points into */
 	pid_t pid;	/* the first of them that is sampled; it names the recording */
 	size_t refused; /* in front of it, as they could not be */
+	size_t hinted;	/* of all that could not be: for which it was looked what they have started */
 	void (*tell_refused)(void *ctx, int pid, const struct plumb_error *why);
 	void *tell_ctx;
 	struct pl_target_tags *tags; /* what options.tags is of, if they are another process's */

@@ -2,6 +2,7 @@
 """Several processes that have nothing to do with each other, in one recording."""
 import contextlib
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -103,6 +104,25 @@ def test_all_of_a_name(plumb, target, any_python, app):  # noqa: F811
 def test_nobody_of_that_name(plumb):
     result = plumb("attach", "--name", "nobody-is-called-that")
     assert result.status == 125 and "no process is called 'nobody-is-called-that'" in result.stderr, result
+
+
+HINTED = 8
+
+
+def test_what_they_have_started_is_looked_for_of_the_first_few(plumb, target, any_python):
+    """For each all processes there are are gone through: many that are no Python would keep plumb from the one that is."""
+    script = 'while :; do %s -c "input()"; done' % shlex.join(any_python.command)
+    with contextlib.ExitStack() as stack:
+        shells = []
+        for _ in range(HINTED + 2):
+            shells.append(stack.enter_context(subprocess.Popen(["sh", "-c", script], stdin=subprocess.PIPE, start_new_session=True)))
+            stack.callback(os.killpg, shells[-1].pid, signal.SIGKILL)
+        for shell in shells:
+            wait_until(lambda shell=shell: [wait_asleep(child) or child for child in children_of(shell.pid)], "it starts no Python")
+        one = stack.enter_context(target(any_python, "calls.py"))
+        result = plumb("attach", "-d", "0.3", *[shell.pid for shell in shells], one.pid)
+    assert result.status == 0, result
+    assert result.stderr.count("not Python") == len(shells) and result.stderr.count("hint: it has started one") == HINTED, result
 
 
 STALLS = """
