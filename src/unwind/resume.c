@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cfi.h"
+#include "frame_pointer.h"
 #include "prologue.h"
 #include "steps.h"
 
@@ -55,13 +56,16 @@ static bool take_anchors(struct resume *r, size_t first, bool learn)
 			r->next++; /* in no frame at all: for who joins them to see */
 		if (r->next == r->n || !pl_native_frame_has(f, r->anchors[r->next]))
 			continue;
-		uint64_t distance = f->cfa - r->anchors[r->next++];
+		const pl_addr anchor = r->anchors[r->next++];
+		const uint64_t distance = f->cfa - anchor;
 		if (r->landing->distance && r->landing->distance != distance)
 			return false;
-		if (!r->landing->distance && learn) {
+		if (!r->landing->distance && learn && !(f->flags & PL_NATIVE_GUESSED)) {
 			r->landing->distance = distance;
 			learn_saved(r, f);
 		}
+		if (!r->landing->below && !(f->flags & (PL_NATIVE_RESUMED | PL_NATIVE_GUESSED | PL_NATIVE_EXACT_PC)))
+			r->landing->below = anchor - f->sp;
 	}
 	return true;
 }
@@ -178,6 +182,12 @@ static bool try_frame_pointer(struct resume *r, struct pl_registers *regs, enum 
 	return true;
 }
 
+/* Is there a frame of an evaluation to land at? Else it is the root. */
+static bool has_landing(const struct resume *r)
+{
+	return r->landing->distance && r->next < r->n;
+}
+
 /* With the frame pointer @p fp in the frame that could not be unwound for want of one. */
 static bool try_frame_pointer_at(struct resume *r, pl_addr fp, struct pl_registers *regs, enum pl_unwind_end *end)
 {
@@ -187,7 +197,7 @@ static bool try_frame_pointer_at(struct resume *r, pl_addr fp, struct pl_registe
 
 	pl_register_set(&to, r->u->arch->fp, fp);
 	r->ret->len = first;
-	if (!lands(r, &to, lost.flags, r->next, r->landing->distance, end)) {
+	if (!lands(r, &to, lost.flags, has_landing(r) ? r->next : r->n, r->landing->distance, end)) {
 		r->ret->data[first] = lost; /* it was there: there is room */
 		r->ret->len = first + 1;
 		return false;
@@ -197,24 +207,65 @@ static bool try_frame_pointer_at(struct resume *r, pl_addr fp, struct pl_registe
 	return true;
 }
 
-/* The kernel does not tell it of a blocked thread. Somewhere in the frame there are the caller's frame pointer and the
- * return address, one after the other: the nearest that land. If one of the calls there leads to this very function it
- * is that one. */
-static bool search_frame_pointer(struct resume *r, struct pl_registers *regs, enum pl_unwind_end *end)
+/* The frame of an evaluation itself: no other lies so far below an anchor, as each callee of it lies further below. */
+static bool is_at_anchor(struct resume *r, const struct pl_native_frame *lost)
 {
-	const struct pl_native_frame *lost = &r->ret->data[r->ret->len - 1];
-	const pl_addr from = lost->sp, function = lost->function;
-	uint64_t fp, pc;
+	const struct pl_landing *l = r->landing;
 
-	if (!r->landing->distance || r->next >= r->n || pl_register_get(regs, r->u->arch->fp, &fp))
+	return l->below && l->distance >= 16 && r->anchors[r->next] - lost->sp == l->below;
+}
+
+/* By the call that leads to the function that @p lost is in, where its code does not tell how large its frame is. The
+ * words on the stack may be left from earlier calls, so if there are two places none is taken. */
+static bool find_direct_call(struct resume *r, const struct pl_native_frame *lost, const struct pl_registers *regs,
+			     pl_addr *ret)
+{
+	const pl_addr anchor = r->anchors[r->next];
+	const pl_addr to = anchor - lost->sp < SEARCH_BYTES ? anchor : lost->sp + SEARCH_BYTES;
+	const struct pl_native_frame kept = *lost;
+	const size_t first = r->ret->len - 1;
+	enum pl_unwind_end end;
+	size_t found = 0;
+	uint64_t pc;
+
+	for (pl_addr at = kept.sp; at < to && found < 2 && may_try(r); at += 8) {
+		struct pl_registers trial = *regs;
+
+		if (!pl_mem_get_u64(r->u->mem, at + 8, &pc) || !calls(r, pc, kept.function) ||
+		    !try_frame_pointer_at(r, at, &trial, &end))
+			continue;
+		found++;
+		*ret = at;
+		r->ret->len = first + 1;
+		r->ret->data[first] = kept;
+	}
+	return found == 1;
+}
+
+static bool follows_a_call_at(struct resume *r, pl_addr at)
+{
+	uint64_t pc;
+
+	return pl_mem_get_u64(r->u->mem, at, &pc) && follows_a_call(r, pc);
+}
+
+/* The kernel does not tell it of a blocked thread. That what it leads to lands is no proof of it: so may the return
+ * address of an earlier call, which is still on the stack, or that of an outer frame. So the frame must be known for
+ * one of the interpreter's, or its code must say how large it is, or one call alone may lead to its function. */
+static bool find_frame_pointer(struct resume *r, struct pl_registers *regs, enum pl_unwind_end *end)
+{
+	const struct pl_native_frame lost = r->ret->data[r->ret->len - 1];
+	uint64_t fp;
+
+	if (pl_register_get(regs, r->u->arch->fp, &fp))
 		return false;
-	pl_addr to = r->anchors[r->next] - from < SEARCH_BYTES ? r->anchors[r->next] : from + SEARCH_BYTES;
-	for (int direct = 1; direct >= 0; direct--)
-		for (pl_addr at = from; at < to && may_try(r); at += 8)
-			if (pl_mem_get_u64(r->u->mem, at + 8, &pc) && follows_a_call(r, pc) &&
-			    calls(r, pc, function) == direct && try_frame_pointer_at(r, at, regs, end))
-				return true;
-	return false;
+	if (has_landing(r) && is_at_anchor(r, &lost))
+		return try_frame_pointer_at(r, r->anchors[r->next] + r->landing->distance - 16, regs, end);
+	if (pl_frame_pointer_by_code(r->u, &lost, &fp) && follows_a_call_at(r, fp + 8) &&
+	    try_frame_pointer_at(r, fp, regs, end))
+		return true;
+	*end = PL_UNWIND_REGISTER;
+	return has_landing(r) && find_direct_call(r, &lost, regs, &fp) && try_frame_pointer_at(r, fp, regs, end);
 }
 
 /* What the function has pushed, where the code has no table but it is known where it begins. That leads to a call, and
@@ -277,7 +328,7 @@ static bool try_distances(struct resume *r, size_t k, struct pl_registers *regs,
 static bool go_on(struct resume *r, struct pl_registers *regs, enum pl_unwind_end *end)
 {
 	if (r->ret->len && (try_prologue(r, regs, end) || try_frame_pointer(r, regs, end) ||
-			    (*end == PL_UNWIND_REGISTER && search_frame_pointer(r, regs, end))))
+			    (*end == PL_UNWIND_REGISTER && find_frame_pointer(r, regs, end))))
 		return true;
 	for (; r->next < r->n && may_try(r); r->next++) {
 		if (r->landing->distance ? try_anchor(r, r->next, r->landing->distance, regs, end)

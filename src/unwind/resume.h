@@ -10,6 +10,7 @@
 /** What the frames that anchors lie in have in common; the same for a whole process. Starts as {0}. */
 struct pl_landing {
 	uint64_t distance;		  /* from the anchor to the CFA; 0: not known yet */
+	uint64_t below;			  /* from the stack pointer to the anchor, while it calls; 0: not known yet */
 	uint64_t saved;			  /* a bit for each register that such a frame has saved, at */
 	int64_t offset[PL_REGISTERS_MAX]; /* these places from the CFA */
 };

@@ -52,6 +52,43 @@ __asm__(".text\n"
 	"begins_as_usual_end:\n"
 	".skip 64, 0x90\n");
 
+/* Functions that need a frame pointer, and say so. The first two leave in their frames what an earlier call of theirs
+ * has put there, of a function that called another one: it lands. The second one takes its room as it likes to. */
+void has_called(callee_fn *callee);
+void left_a_call(callee_fn *callee);
+void left_a_call_somewhere(callee_fn *callee);
+void took_room_somewhere(callee_fn *callee);
+#define BEGINS                                                                                                         \
+	"	.cfi_startproc\n"                                                                                            \
+	"	push %rbp\n"                                                                                                 \
+	"	.cfi_def_cfa_offset 16\n"                                                                                    \
+	"	.cfi_offset %rbp, -16\n"                                                                                     \
+	"	mov %rsp, %rbp\n"                                                                                            \
+	"	.cfi_def_cfa_register %rbp\n"
+#define LEAVES_A_CALL                                                                                                  \
+	"	lea called(%rip), %rax\n"                                                                                    \
+	"	mov %rbp, -48(%rbp)\n"                                                                                       \
+	"	mov %rax, -40(%rbp)\n"
+#define ENDS                                                                                                           \
+	"	leave\n"                                                                                                     \
+	"	.cfi_def_cfa %rsp, 8\n"                                                                                      \
+	"	ret\n"                                                                                                       \
+	"	.cfi_endproc\n"
+__asm__(".text\n"
+	"has_called:\n" BEGINS "	call *%rdi\n"
+	"called:\n"
+	"	nop\n" ENDS "left_a_call:\n" BEGINS "	push %rbx\n"
+	"	mov %rdi, %rdx\n"
+	"	sub $72, %rsp\n" LEAVES_A_CALL "	call *%rdx\n"
+	"	nop\n" ENDS "left_a_call_somewhere:\n" BEGINS "	mov $80, %eax\n"
+	"	sub %rax, %rsp\n" LEAVES_A_CALL "	call *%rdi\n"
+	"	nop\n" ENDS "took_room_somewhere:\n" BEGINS "	mov $80, %eax\n"
+	"	sub %rax, %rsp\n"
+	"	movq $0, -48(%rbp)\n"
+	"	movq $0, -40(%rbp)\n"
+	"	call *%rdi\n"
+	"	nop\n" ENDS);
+
 static struct pl_unwind_image images[OWN_IMAGES_MAX];
 static struct pl_unwinder unwinder;
 static struct pl_landing landing;
@@ -78,9 +115,32 @@ static __attribute__((noinline)) void unwind_now(void)
 	end = pl_unwind_on(&unwinder, &regs, ascending, anchor_count, &landing, &frames);
 }
 
+/* As of a caller that is blocked where it has called this: where it is, and its stack pointer; or with its frame
+ * pointer. */
+static bool frame_pointer_is_known;
+
+static __attribute__((noinline)) void unwind_caller(void)
+{
+	const uint64_t *frame = __builtin_frame_address(0);
+	pl_addr ascending[ANCHORS_MAX];
+	struct pl_registers regs = {0};
+
+	for (size_t i = 0; i < anchor_count; i++)
+		ascending[i] = anchors[anchor_count - 1 - i];
+	pl_register_set(&regs, PL_X86_64_RIP, frame[1]);
+	pl_register_set(&regs, PL_X86_64_RSP, (uintptr_t)(frame + 2));
+	if (frame_pointer_is_known)
+		pl_register_set(&regs, PL_X86_64_RBP, frame[0]);
+	pl_vec_clear(&frames);
+	unwinder.steps = PL_UNWIND_STEPS;
+	end = pl_unwind_on(&unwinder, &regs, ascending, anchor_count, &landing, &frames);
+}
+
 /* Which function each evaluation calls the next one through, the innermost first; then how many are left. */
 static void (*const *through)(callee_fn *);
 static size_t left;
+
+static bool evaluation_is_innermost;
 
 /* As the interpreter's eval loop: an object in its frame, and the same function each time. */
 static __attribute__((noinline)) void evaluate(void)
@@ -89,7 +149,10 @@ static __attribute__((noinline)) void evaluate(void)
 
 	anchors[anchor_count++] = (uintptr_t)anchor;
 	if (left == 0) {
-		unwind_now();
+		if (evaluation_is_innermost)
+			unwind_caller();
+		else
+			unwind_now();
 	} else {
 		left--;
 		through[left](evaluate);
@@ -108,6 +171,31 @@ static void leaf_of_asm(callee_fn *callee)
 {
 	(void)callee;
 	without_table(unwind_now);
+}
+
+static void leaf_that_left_a_call(callee_fn *callee)
+{
+	void (*volatile call)(callee_fn *) = left_a_call;
+
+	(void)callee;
+	call(unwind_caller);
+	__asm__ volatile("");
+}
+
+static void leaf_that_left_a_call_somewhere(callee_fn *callee)
+{
+	void (*volatile call)(callee_fn *) = left_a_call_somewhere;
+
+	(void)callee;
+	call(unwind_caller);
+	__asm__ volatile("");
+}
+
+static void leaf_that_took_room(callee_fn *callee)
+{
+	(void)callee;
+	took_room_somewhere(unwind_caller);
+	__asm__ volatile("");
 }
 
 static void run(void (*const *calls)(callee_fn *), size_t n)
@@ -133,6 +221,7 @@ static int set_up(void **state)
 	landing = (struct pl_landing){0};
 	shift = 0;
 	known = UINT64_MAX;
+	evaluation_is_innermost = false;
 	return 0;
 }
 
@@ -230,6 +319,81 @@ static void a_frame_pointer_that_is_not_known_is_found(void **state)
 	assert_int_equal(end, PL_UNWIND_ROOT);
 	assert_int_equal(count(PL_NATIVE_RESUMED), 0);
 	pl_vec_deinit(&truth);
+}
+
+/* The frames that are found without a frame pointer, beside those with one. @p taught: these have taught something. */
+static void assert_same_frames(void (*const *calls)(callee_fn *), size_t n, bool taught)
+{
+	pl_native_frame_vec truth = {0};
+
+	frame_pointer_is_known = true;
+	run(calls, n);
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	assert_int_equal(count(PL_NATIVE_RESUMED | PL_NATIVE_GUESSED), 0);
+	truth = frames;
+	frames = (pl_native_frame_vec){0};
+	frame_pointer_is_known = false;
+	if (!taught)
+		landing = (struct pl_landing){0};
+	run(calls, n);
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	assert_int_equal(count(PL_NATIVE_RESUMED), 0);
+	assert_int_equal(frames.len, truth.len);
+	for (size_t i = 0; i < truth.len; i++)
+		assert_int_equal(frames.data[i].function, truth.data[i].function);
+	pl_vec_deinit(&truth);
+}
+
+/* What an earlier call has left in the frame leads to the next anchor, too, by one frame more. */
+static void what_earlier_calls_have_left_is_no_frame(void **state)
+{
+	static void (*const calls[])(callee_fn *) = {leaf_that_left_a_call, plainly, plainly};
+
+	(void)state;
+	assert_same_frames(calls, 3, true);
+}
+
+/* One evaluation alone teaches nothing: then it is the root. */
+static void a_frame_pointer_may_lead_to_the_root(void **state)
+{
+	static void (*const calls[])(callee_fn *) = {leaf_that_left_a_call};
+
+	(void)state;
+	assert_same_frames(calls, 1, false);
+	assert_int_equal(landing.distance, 0); /* nor does what was guessed */
+}
+
+/* How large the frame is stands nowhere: then frames are missing. */
+static void which_frame_pointer_is_right_must_be_known(void **state)
+{
+	static void (*const calls[])(callee_fn *) = {leaf_that_left_a_call_somewhere, plainly, plainly};
+
+	(void)state;
+	frame_pointer_is_known = false;
+	run(calls, 3);
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	assert_int_equal(count(PL_NATIVE_RESUMED), 1);
+	assert_int_equal(count(PL_NATIVE_GUESSED), 0);
+}
+
+/* Nor is it here, but one call leads to it. */
+static void the_one_call_of_a_function_tells_its_frame(void **state)
+{
+	static void (*const calls[])(callee_fn *) = {leaf_that_took_room, plainly, plainly};
+
+	(void)state;
+	assert_same_frames(calls, 3, true);
+	assert_true(count(PL_NATIVE_GUESSED) > 0);
+}
+
+/* Where its stack pointer is, only the frame of an evaluation has it. */
+static void an_evaluation_itself_is_known(void **state)
+{
+	static void (*const calls[])(callee_fn *) = {plainly, plainly, plainly};
+
+	(void)state;
+	evaluation_is_innermost = true;
+	assert_same_frames(calls, 3, true);
 }
 
 /* Anchors that are none: nothing is accepted, and what the tables gave stays. */
@@ -440,6 +604,11 @@ int main(void)
 		cmocka_unit_test_setup(a_distance_is_found_by_trying, set_up),
 		cmocka_unit_test_setup(frame_pointers_count_if_they_land, set_up),
 		cmocka_unit_test_setup(a_frame_pointer_that_is_not_known_is_found, set_up),
+		cmocka_unit_test_setup(what_earlier_calls_have_left_is_no_frame, set_up),
+		cmocka_unit_test_setup(a_frame_pointer_may_lead_to_the_root, set_up),
+		cmocka_unit_test_setup(which_frame_pointer_is_right_must_be_known, set_up),
+		cmocka_unit_test_setup(the_one_call_of_a_function_tells_its_frame, set_up),
+		cmocka_unit_test_setup(an_evaluation_itself_is_known, set_up),
 		cmocka_unit_test_setup(what_does_not_land_is_not_taken, set_up),
 		cmocka_unit_test_setup(code_that_only_returns_is_followed, set_up),
 		cmocka_unit_test_setup(only_what_must_return_is_followed, set_up),

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long instructions of x86-64 are, of those that compilers begin functions with. Whatever is not known ends the
+ * look. */
+#ifndef PL_UNWIND_INSTRUCTION_H
+#define PL_UNWIND_INSTRUCTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PL_INSTRUCTION_MAX 15
+
+enum pl_instruction_map { PL_MAP_ONE_BYTE, PL_MAP_0F };
+
+struct pl_instruction {
+	size_t len;
+	uint8_t rex; /* 0: none */
+	enum pl_instruction_map map;
+	uint8_t opcode;
+	bool has_modrm;
+	uint8_t mod, reg, rm; /* with the bits that REX adds */
+	int64_t constant;     /* the last operand, if that is one of 8 or of 32 bits */
+};
+
+/** The instruction at @p code, which has PL_INSTRUCTION_MAX bytes. False: none that is known here. */
+bool pl_instruction_read(const uint8_t *code, struct pl_instruction *ret);
+
+#endif
