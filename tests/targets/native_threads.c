@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that Python did not start, for native_threads.py: one computes, one waits, one calls Python back now and then. */
+/* Threads that Python did not start, for native_threads.py: one computes, one waits, one calls Python back now and
+ * then. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <inttypes.h>

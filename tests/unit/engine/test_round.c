@@ -133,7 +133,8 @@ static void begin_with(struct python *p, const char *exe, const char *program, s
 
 	python_start(p, exe, program);
 	python_hear(p, line, sizeof line);
-	*ret_o = (struct pl_engine_options){.pids = &p->pid, .pid_count = 1, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
+	*ret_o = (struct pl_engine_options){
+		.pids = &p->pid, .pid_count = 1, .period_ns = PERIOD_NS, .stop = PL_STOP_NEVER};
 	assert_ok(pl_engine_remote.open(ret_o, &engine));
 	engine->start_ns = pl_clock_monotonic_ns() - 1;
 }
@@ -219,7 +220,8 @@ static void a_thread_is_seen_soon_after_its_birth(void **state)
 	engine->targets.data[0]->python.threads.next_list_ns = UINT64_MAX; /* two rounds that do not look */
 	round_after(0);
 	round_after(0);
-	uint64_t lost = engine->now.losses[PL_LOSS_UNREADABLE], unseen = engine->now.ticks - engine->targets.data[0]->listed_tick;
+	uint64_t lost = engine->now.losses[PL_LOSS_UNREADABLE],
+		 unseen = engine->now.ticks - engine->targets.data[0]->listed_tick;
 	engine->targets.data[0]->python.threads.next_list_ns = 0;
 	being_born = false;
 	round_after(3 * PERIOD_NS);
