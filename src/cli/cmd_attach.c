@@ -158,11 +158,10 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 		       "attach needs the id or the name of a process");
 		return complain_failure(&why);
 	}
-	if (!which_processes(cmd, argc, argv, &c->names, &chosen)) {
-		refuse(&why, "", "out of memory");
-		return complain_failure(&why);
-	}
-	int status = attach(c, &chosen);
+	int status = which_processes(cmd, argc, argv, &c->names, &chosen);
+	if (status)
+		return status;
+	status = attach(c, &chosen);
 	free(chosen.pids);
 	return status;
 }

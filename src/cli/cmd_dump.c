@@ -115,11 +115,10 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	}
 	c->dump.thread_words = (const char *const *)c->threads.words;
 	c->dump.thread_word_count = c->threads.count;
-	if (!which_processes(cmd, argc, argv, &c->names, &chosen)) {
-		refuse(&why, "", "out of memory");
-		return complain_failure(&why);
-	}
-	int status = dump_chosen(c, &chosen);
+	int status = which_processes(cmd, argc, argv, &c->names, &chosen);
+	if (status)
+		return status;
+	status = dump_chosen(c, &chosen);
 	free(chosen.pids);
 	return status;
 }

@@ -79,16 +79,6 @@ static bool check_operands(const struct config *c, int argc, char **argv, struct
 	return true;
 }
 
-static int choose_processes(const struct command *cmd, struct config *c, int argc, char **argv, struct chosen *ret)
-{
-	struct failure why;
-
-	if (which_processes(cmd, argc, argv, &c->names, ret))
-		return ret->count ? 0 : EXIT_OWN_FAILURE;
-	refuse(&why, "", "out of memory");
-	return complain_failure(&why);
-}
-
 /* Fill in what is watched. Returns 0 or the exit status. */
 static int choose(const struct command *cmd, struct config *c, int argc, char **argv, struct top_options *o,
 		  struct chosen *chosen)
@@ -106,10 +96,12 @@ static int choose(const struct command *cmd, struct config *c, int argc, char **
 		o->recording = argv[0];
 	if (o->choose || o->recording)
 		return 0;
-	int status = choose_processes(cmd, c, argc, argv, chosen);
+	int status = which_processes(cmd, argc, argv, &c->names, chosen);
+	if (status)
+		return status;
 	o->pids = chosen->pids;
 	o->pid_count = (size_t)chosen->count;
-	return status;
+	return chosen->count ? 0 : EXIT_OWN_FAILURE;
 }
 
 static void prepare(struct config *c)

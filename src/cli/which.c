@@ -177,9 +177,9 @@ static bool add_called(struct chosen *c, const char *name)
 	return ok;
 }
 
-bool which_processes(const struct command *cmd, int argc, char **argv, const struct word_list *names,
-		     struct chosen *ret)
+int which_processes(const struct command *cmd, int argc, char **argv, const struct word_list *names, struct chosen *ret)
 {
+	struct failure why;
 	bool ok = true;
 	int pid;
 
@@ -192,9 +192,12 @@ bool which_processes(const struct command *cmd, int argc, char **argv, const str
 	}
 	for (size_t i = 0; ok && i < names->count; i++)
 		ok = add_called(ret, names->words[i]);
-	if (!ok)
-		free(ret->pids);
-	return ok;
+	if (ok)
+		return 0;
+	free(ret->pids);
+	ret->pids = NULL;
+	refuse(&why, "", "out of memory");
+	return complain_failure(&why);
 }
 
 void which_refused(void *chosen, int pid, const struct plumb_error *why)

@@ -24,10 +24,11 @@ struct chosen {
 
 /**
  * The processes that the operands mean, and all that have one of these names, before the first one is looked at. What
- * means none is told. False: no memory.
+ * means none is told.
+ * @return 0, or the exit status: no memory.
  */
-bool which_processes(const struct command *cmd, int argc, char **argv, const struct word_list *names,
-		     struct chosen *ret);
+int which_processes(const struct command *cmd, int argc, char **argv, const struct word_list *names,
+		    struct chosen *ret);
 
 /** For plumb_session_options.refused: a process that is left out, and why. */
 void which_refused(void *chosen, int pid, const struct plumb_error *why);
