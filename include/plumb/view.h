@@ -52,7 +52,7 @@ struct plumb_view_totals {
 /** Errors: PLUMB_ERR_NO_MEMORY, as of all below. */
 PLUMB_API struct plumb_error *plumb_view_totals(struct plumb_view *v, struct plumb_view_totals *ret) PLUMB_MUST_CHECK;
 
-/** What threads waited for. */
+/** What threads waited for. "cpu", that of those that were ready, is a part of on_cpu_share; all others are not. */
 struct plumb_view_reason {
 	size_t size;
 	const char *word, *text; /* "socket", that of JSON; "sockets", as reports have it */

@@ -17,6 +17,7 @@
 #define GIL_HELD_MUCH	0.8
 #define HOLDER_MUCH	0.3 /* of what was waited */
 #define GC_MUCH		0.08
+#define READY_MUCH	0.2
 /* Fewer samples say nothing for sure, whatever their interval. */
 #define FEWEST_SAMPLES 50
 
@@ -116,6 +117,22 @@ static struct plumb_error *rule_gc(const struct pl_fault_case *c, struct pl_faul
 	return NULL;
 }
 
+static struct plumb_error *rule_cpu(const struct pl_fault_case *c, struct pl_faults *faults)
+{
+	const struct pl_part ready = c->totals->waits[PL_REASON_CPU].part;
+	struct pl_fault *fault;
+
+	if (!is_sure(&ready, READY_MUCH))
+		return NULL;
+	fault = pl_fault_add(faults, "cpu", ready.share);
+	pl_fault_say(fault,
+		     "threads were ready and waited for a CPU for %.0f %% of their time: the CPUs that they may use "
+		     "are busy",
+		     ready.share * 100);
+	pl_fault_figure(fault, "waited", ready.share);
+	return NULL;
+}
+
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 /* Equal profiles give equal lists. */
@@ -129,7 +146,7 @@ static int compare(const void *va, const void *vb)
 struct plumb_error *pl_faults_find(const struct pl_fault_case *c, struct pl_faults *ret)
 {
 	static struct plumb_error *(*const rules[PL_FAULTS_MAX])(const struct pl_fault_case *, struct pl_faults *) = {
-		rule_gil, rule_gc, pl_fault_rule_import, pl_fault_rule_event_loop, pl_fault_rule_lock};
+		rule_gil, rule_gc, rule_cpu, pl_fault_rule_import, pl_fault_rule_event_loop, pl_fault_rule_lock};
 	struct plumb_error *err = NULL;
 
 	ret->count = 0;

@@ -20,7 +20,7 @@ struct pl_fault {
 	int figure_count;
 };
 
-#define PL_FAULTS_MAX 5 /* one of each rule */
+#define PL_FAULTS_MAX 6 /* one of each rule */
 
 struct pl_faults {
 	struct pl_fault list[PL_FAULTS_MAX];

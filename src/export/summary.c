@@ -223,7 +223,11 @@ static void wall_states(struct pl_summary *s, const struct plumb_profile *p, con
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_WHERE];
 	const struct pl_totals *t = &s->totals;
 
+	const struct pl_part *ready = &t->waits[PL_REASON_CPU].part;
+
 	pl_summary_item(row, PL_TONE_PLAIN, "on CPU %s", part(s, &t->doing.on_cpu).s);
+	if (ready->share >= PL_SUMMARY_WORTH_TELLING)
+		pl_summary_item(row, PL_TONE_PLAIN, "ready without a CPU %s", part(s, ready).s);
 	pl_summary_item(row, PL_TONE_PLAIN, "waiting %s", part(s, &t->doing.waiting).s);
 	if (t->doing.unknown.share >= PL_SUMMARY_WORTH_TELLING)
 		pl_summary_item(row, PL_TONE_WARN, "unknown %s", part(s, &t->doing.unknown).s);
@@ -246,17 +250,17 @@ static void where(struct pl_summary *s, const struct plumb_profile *p, const pl_
 }
 
 /* What was waited for: parts of the time waited, so that a program that mostly waits is read as easily as one that
- * hardly does. That it waited at all is in the title. */
+ * hardly does. How much it waited is in the row above. */
 static void waits(struct pl_summary *s, const struct plumb_profile *p)
 {
 	const struct pl_totals *t = &s->totals;
 	enum pl_reason reasons[PL_REASONS];
 	unsigned count = pl_view_reasons(t, reasons);
 
-	if (p->meta.mode != PL_MODE_WALL || t->doing.waiting.share < PL_SUMMARY_WORTH_TELLING)
+	if (p->meta.mode != PL_MODE_WALL || t->waited < PL_SUMMARY_WORTH_TELLING)
 		return;
 	for (unsigned i = 0; i < count; i++) {
-		double share = pl_ratio(t->waits[reasons[i]].part.share, t->doing.waiting.share);
+		double share = pl_ratio(t->waits[reasons[i]].part.share, t->waited);
 
 		if (share >= PL_SUMMARY_WORTH_TELLING)
 			pl_summary_item(&s->rows[PL_SUMMARY_WAITS], PL_TONE_PLAIN, "%s %ld %%",

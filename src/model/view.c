@@ -55,7 +55,7 @@ static void add_to_totals(struct pl_totals *t, const struct pl_cell *c)
 	t->by_quality[c->quality] = pl_sum_u64(t->by_quality[c->quality], c->samples);
 #define PLUMB_STATE(name, bit, member, ...) count(&t->member, c->state, bit, c->samples);
 #include <plumb/words.def>
-	if (waits(c->state)) {
+	if (waits(c->state) || pl_state_ready(c->state)) {
 		struct pl_reason_part *r = &t->waits[pl_reason_of(c->state)];
 
 		r->samples = pl_sum_u64(r->samples, c->samples);
@@ -76,7 +76,9 @@ struct asked_state {
 
 static bool is_asked(const struct asked_state *a, uint16_t state)
 {
-	return a->reasons ? waits(state) && pl_reason_of(state) == a->reason : (state & a->of) == a->bits;
+	if (a->reasons)
+		return (waits(state) || pl_state_ready(state)) && pl_reason_of(state) == a->reason;
+	return (state & a->of) == a->bits;
 }
 
 static struct pl_part part_asked(const struct pl_selection *s, const struct asked_state *asked)
@@ -110,6 +112,7 @@ static void add_waits(const struct pl_selection *s, struct pl_totals *t)
 			continue;
 		t->waits[i].part = part_asked(s, &(struct asked_state){.reason = (enum pl_reason)i, .reasons = true});
 		t->reasons_known |= i > PL_REASON_GIL;
+		t->waited += t->waits[i].part.share;
 	}
 }
 

@@ -41,7 +41,7 @@ struct pl_state_parts {
 #include <plumb/words.def>
 };
 
-/** What was waited for: part of the time of threads. All together are `waiting`. */
+/** What was waited for: part of the time of threads. All but the CPU together are `waiting`. */
 struct pl_reason_part {
 	uint64_t samples;
 	struct pl_part part;
@@ -56,6 +56,7 @@ struct pl_totals {
 	uint32_t threads, idle_threads_hidden;
 	struct pl_state_parts doing;
 	struct pl_reason_part waits[PL_REASONS];
+	double waited;	    /* share of all of these together */
 	bool reasons_known; /* of anything but the GIL: recordings of old versions have no reasons */
 };
 

@@ -135,13 +135,20 @@ bool pl_state_parse(const char *text, size_t len, uint16_t *ret)
 	return true;
 }
 
+bool pl_state_ready(uint16_t state)
+{
+	const uint16_t of = PL_STATE_REASONS | PL_STATE_ON_CPU | PL_STATE_UNKNOWN;
+
+	return (state & of) == (PL_STATE_ON_CPU | PL_REASON_CPU << PL_STATE_BITS);
+}
+
 /* That of a newer plumb is another one. For the GIL there is a bit, and no number. */
 enum pl_reason pl_reason_of(uint16_t state)
 {
 	unsigned reason = (state & PL_STATE_REASONS) >> PL_STATE_BITS;
 
 	if (state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN))
-		return PL_REASON_UNKNOWN;
+		return pl_state_ready(state) ? PL_REASON_CPU : PL_REASON_UNKNOWN;
 	if (reason == PL_REASON_GIL)
 		reason = PL_REASON_UNKNOWN;
 	if (state & PL_STATE_WANTS_GIL)

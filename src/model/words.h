@@ -33,6 +33,8 @@ bool pl_origin_parse(const char *text, size_t len, uint8_t *ret);
 
 /** For what a thread in @p state waited; UNKNOWN of one that did not. */
 enum pl_reason pl_reason_of(uint16_t state);
+/** Was it ready, and had no CPU? */
+bool pl_state_ready(uint16_t state);
 /** The reason in a state; 0 of UNKNOWN and of the GIL, for which there is a bit. */
 uint16_t pl_reason_state(enum pl_reason reason);
 /** Of enum pl_reason. */

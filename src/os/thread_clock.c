@@ -59,16 +59,15 @@ enum pl_clock_result pl_thread_clock_counters(const struct pl_thread_clock *c, s
 	ssize_t n = reread(c->schedstat_fd, buf, sizeof buf);
 	if (n < 0)
 		return errno == ESRCH ? PL_CLOCK_GONE : PL_CLOCK_UNKNOWN;
-	/* "run_ns wait_ns runs\n"; a kernel without scheduler statistics prints "0 0 0" */
+	/* "run_ns delay_ns runs\n"; a kernel without scheduler statistics prints "0 0 0" */
 	uint64_t run_ns = strtoull(p, &end, 10);
 	p = end;
-	(void)strtoull(p, &end, 10);
+	uint64_t delay_ns = strtoull(p, &end, 10);
 	p = end;
 	uint64_t runs = strtoull(p, &end, 10);
 	if (end == p || runs == 0)
 		return PL_CLOCK_UNKNOWN;
-	ret->run_ns = run_ns;
-	ret->runs = runs;
+	*ret = (struct pl_run_counters){.run_ns = run_ns, .runs = runs, .delay_ns = delay_ns};
 	return PL_CLOCK_OK;
 }
 

@@ -29,9 +29,10 @@ void pl_thread_clock_close(struct pl_thread_clock *c);
 /**
  * The run counters. `runs` counts the times the thread was put on a CPU and moves at the switch, `run_ns` moves at
  * timer ticks and switches only: a thread known to be off the CPU has not run since iff `runs` is unchanged.
+ * `delay_ns`, for how long it was ready and had no CPU, moves when it gets one.
  */
 struct pl_run_counters {
-	uint64_t run_ns, runs;
+	uint64_t run_ns, runs, delay_ns;
 };
 
 enum pl_clock_result { PL_CLOCK_OK, PL_CLOCK_UNKNOWN, PL_CLOCK_GONE };

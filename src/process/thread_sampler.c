@@ -35,6 +35,7 @@ static void begin_counting(struct pl_thread_sampler *thread)
 	pl_thread_clock_open(&thread->clock, thread->pid, thread->tid);
 	thread->counted = pl_thread_clock_counters(&thread->clock, &thread->first) == PL_CLOCK_OK;
 	thread->counters = thread->first;
+	pl_ready_time_begin(&thread->ready, &thread->first, pl_clock_monotonic_ns(), (uint64_t)thread->tid);
 	pl_bursts_begin(&thread->bursts, &thread->first, times_blocked(thread));
 }
 
@@ -309,7 +310,9 @@ static enum pl_take_result sample_stable(struct pl_attempt *a, uint64_t now)
 	if (!a->reading->steady)
 		return PL_TAKE_UNPROVED;
 	if (now - thread->activity_ns > ACTIVITY_FRESH_NS) {
-		if (!pl_attempt_still_running(thread))
+		bool same;
+
+		if (!pl_attempt_still_running(thread) || !count_runs(thread, now, &same))
 			return PL_TAKE_UNPROVED;
 		thread->activity_ns = now;
 	}

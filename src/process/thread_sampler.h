@@ -21,6 +21,7 @@
 #include "bursts.h"
 #include "lock_looks.h"
 #include "outer.h"
+#include "ready_time.h"
 #include "stopper.h"
 #include "thread_clock.h"
 
@@ -60,8 +61,9 @@ struct pl_thread_sampler {
 	struct pl_run_counters counters; /* at the last tick */
 	struct pl_run_counters first;	 /* when it was first seen */
 	struct pl_bursts bursts;
-	bool counted; /* the kernel gives counters */
-	bool still;   /* it was blocked; `last` holds while counters.runs does not move */
+	struct pl_ready_time ready; /* who takes its samples asks it */
+	bool counted;		    /* the kernel gives counters */
+	bool still;		    /* it was blocked; `last` holds while counters.runs does not move */
 	bool unstable;
 	bool seen_unstable;    /* not only taken for one because nothing is known of it yet */
 	uint32_t counted_node; /* where it was at the last steady reading that was counted */

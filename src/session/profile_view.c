@@ -163,7 +163,7 @@ bool plumb_view_reason_at(const struct plumb_view *v, size_t i, struct plumb_vie
 					.samples = r->samples,
 					.share = r->part.share,
 					.half_width = r->part.half_width,
-					.of_waiting = pl_ratio(r->part.share, t->doing.waiting.share)};
+					.of_waiting = pl_ratio(r->part.share, t->waited)};
 
 	pl_give_row(ret, &row, sizeof row);
 	return true;

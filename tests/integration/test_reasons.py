@@ -4,12 +4,15 @@ two things in turn, which are what the program measured itself."""
 import json
 import os
 
+import pytest
+
 from harness.shares import LIMIT, compare
 from harness.statistics import NotNow, holds
 from harness.target import wait_asleep
 
 ENOUGH = 20  # samples of each thread
 TURNS = 150  # samples of both kinds
+MISSED = 0.1  # of the time at most: what was missed may have been other than what was seen
 
 
 def samples(profile):
@@ -69,5 +72,36 @@ def test_shares_are_those_of_the_time(plumb, places, few):
         seen = {reason: figures["share"] for reason, figures in profile.json["waits_for"].items()}
         off = [str(each) for each in compare(truth, seen, profile.samples) if abs(each.score) > LIMIT]
         return ", ".join(off)
+
+    holds(trial)
+
+
+def test_ready_without_a_cpu_is_what_the_kernel_says(plumb, places, few):
+    """Three programs have one CPU: the share of the samples that are ready and have none is that of the kernel's run delay, which the
+    program reads itself. It stays among those that run or are ready. One trial in 20 may be outside of the interval of the report,
+    and one sample."""
+    if few.root:
+        pytest.skip("the program reads /proc, which its root does not have")
+    script = os.path.join(places.directory(few.root)[1], "ready.py")
+
+    def trial():
+        recording = plumb.path()
+        environment = dict(os.environ, PLUMB_TEST_SECONDS="4")
+        result = plumb("run", "-r100", "-o", recording, "--", *few.command, script, env=environment)
+        assert result.status == 0, result
+        profile = plumb.report(recording, "--focus", "work")
+        lost = profile.json["losses"]["missed_ns"]
+        missed = lost / (lost + profile.json["taken_ns"])
+        if profile.samples < TURNS or missed > MISSED:
+            raise NotNow("%d samples, %.0f %% missed" % (profile.samples, 100 * missed))
+        assert profile.json["states"]["on_cpu"]["share"] > 0.9
+        chosen = plumb.report(recording, "--focus", "work", "--state", "cpu")
+        assert chosen.samples == samples(profile)["cpu"] == chosen.json["states"]["on_cpu"]["samples"]
+        told = json.loads(result.stdout.strip().splitlines()[-1])
+        truth, seen = told["ready"] / told["worked"], profile.json["waits_for"]["cpu"]
+        off = abs(seen["share"] - truth)
+        if off <= seen["half_width"] + 1 / profile.samples:
+            return None
+        return "ready for %.1f %%, seen %.1f %% +-%.1f" % (100 * truth, 100 * seen["share"], 100 * seen["half_width"])
 
     holds(trial)

@@ -15,7 +15,7 @@ static void send_by_period(struct pl_engine *e, struct pl_sampled *thread, const
 }
 
 static const struct pl_mode_rules rules[] = {
-	[PL_MODE_WALL] = {.round = pl_round_all, .send = send_by_period},
+	[PL_MODE_WALL] = {.round = pl_round_all, .tells_ready = true, .send = send_by_period},
 	[PL_MODE_CPU] = {.round = pl_round_all, .running_only = true, .send = pl_cpu_time_send},
 	[PL_MODE_GIL] = {.check = pl_gil_check,
 			 .round = pl_round_holders,

@@ -26,6 +26,7 @@ struct pl_mode_rules {
 	/** One round of a process: which of its threads? */
 	enum pl_round_result (*round)(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns);
 	bool running_only; /* as pl_thread_sampler_take */
+	bool tells_ready;  /* who is ready and has no CPU is told from who runs */
 	uint8_t needs;	   /* bits of a sample's state; without them it does not count */
 	/** Hand over what a tick found, NULL: nothing. What does it weigh? */
 	void (*send)(struct pl_engine *e, struct pl_sampled *thread, const struct pl_raw_sample *s, uint64_t now,

@@ -14,6 +14,7 @@
 #include "task_looks.h"
 #include "thread_state.h"
 #include "tree.h"
+#include "words.h"
 
 #define HALT_LOOK_NS 50000000ull
 /* So many threads may be read from the processor of another one, which waits for us meanwhile. */
@@ -25,6 +26,13 @@ static void notice_interp(struct pl_target *t, const struct pl_reading *r)
 {
 	if (r->complete)
 		pl_thread_list_notice(&t->python.threads, &r->interp);
+}
+
+static void tell_ready(struct pl_thread_sampler *thread, struct pl_raw_sample *s, uint64_t weight_ns)
+{
+	if (thread->counted && pl_ready_time_take(&thread->ready, &thread->counters, pl_clock_monotonic_ns(), weight_ns,
+						  s->state & PL_STATE_ON_CPU))
+		s->state |= pl_reason_state(PL_REASON_CPU);
 }
 
 enum pl_round_result pl_round_one(struct pl_engine *e, struct pl_target *t, size_t i, uint64_t weight_ns)
@@ -41,6 +49,8 @@ enum pl_round_result pl_round_one(struct pl_engine *e, struct pl_target *t, size
 	pl_send_judge_codes(e, t, thread->sampler.tid);
 	switch (r) {
 	case PL_TAKE_SAMPLE:
+		if (mode->tells_ready)
+			tell_ready(&thread->sampler, &s, weight_ns);
 		if (!pl_lock_samples_take(t, thread, &s, pl_clock_monotonic_ns() - e->start_ns, weight_ns))
 			pl_send_sample(e, thread, &s, weight_ns);
 		break;

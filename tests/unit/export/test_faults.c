@@ -62,6 +62,26 @@ static uint32_t text(struct build *b, const char *file, const char *source)
 	return id;
 }
 
+static void no_cpu(void **state)
+{
+	const int ready = RUN | PL_REASON_CPU << PL_STATE_BITS;
+	struct build b;
+	uint32_t f;
+
+	for (int of = 1; of <= 4; of += 3) {
+		build_start(&b);
+		f = build_frame(&b, 0, "f", "/a.py", 3);
+		mix(&b, 0, f, ready, f, of);
+		if (of == 4)
+			expect(&b, "cpu",
+			       "threads were ready and waited for a CPU for 40 % of their time: the CPUs that they may "
+			       "use are busy");
+		else
+			expect_nothing(&b);
+		build_end(&b);
+	}
+}
+
 static void garbage(void **state)
 {
 	struct build b;
@@ -275,6 +295,7 @@ static void the_largest_share_is_told_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_cpu),
 		cmocka_unit_test(garbage),
 		cmocka_unit_test(what_is_not_sure_is_not_told),
 		cmocka_unit_test(four_samples_are_not_enough),

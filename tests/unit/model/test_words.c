@@ -61,7 +61,7 @@ static void samples_are_chosen_by_one_state_each(void **state)
 	assert_false(all & ~(unsigned)(UINT8_MAX | PL_STATE_REASONS));
 }
 
-/* The GIL has a bit of its own, and who runs waits for nothing. */
+/* The GIL has a bit of its own, and who runs waits for nothing; who is ready, for a CPU at most. */
 static void a_wait_has_one_reason(void **state)
 {
 	for (unsigned i = 0; i < PL_REASONS; i++) {
@@ -71,7 +71,10 @@ static void a_wait_has_one_reason(void **state)
 		assert_true(*pl_reasons[i].word && *pl_reasons[i].text);
 		assert_int_equal(pl_reason_of(waiting), reason == PL_REASON_GIL ? PL_REASON_UNKNOWN : reason);
 		assert_int_equal(pl_reason_of(waiting | PL_STATE_WANTS_GIL), PL_REASON_GIL);
-		assert_int_equal(pl_reason_of(waiting | PL_STATE_ON_CPU), PL_REASON_UNKNOWN);
+		assert_int_equal(pl_reason_of(waiting | PL_STATE_ON_CPU),
+				 reason == PL_REASON_CPU ? reason : PL_REASON_UNKNOWN);
+		assert_int_equal(pl_state_ready(waiting | PL_STATE_ON_CPU), reason == PL_REASON_CPU);
+		assert_false(pl_state_ready(waiting) || pl_state_ready(waiting | PL_STATE_ON_CPU | PL_STATE_UNKNOWN));
 		assert_int_equal(pl_reason_of(waiting | PL_STATE_UNKNOWN), PL_REASON_UNKNOWN);
 		if (pl_reason_parse(pl_reasons[i].word, strlen(pl_reasons[i].word), &found))
 			assert_int_equal(found, reason);

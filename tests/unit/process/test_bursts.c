@@ -29,7 +29,7 @@ static void run(struct thread *t, uint64_t ns, bool blocks)
 
 static void a_thread_that_is_only_pushed_off_its_cpu_runs_on(void **state)
 {
-	struct thread t = {{4000 * US, 40}, 1};
+	struct thread t = {{.run_ns = 4000 * US, .runs = 40}, 1};
 	struct pl_bursts b;
 
 	pl_bursts_begin(&b, &t.c, t.blocks);
@@ -44,7 +44,7 @@ static void a_thread_that_is_only_pushed_off_its_cpu_runs_on(void **state)
  */
 static void stops_of_ours_end_no_burst_whenever_they_are_counted(void **state)
 {
-	struct thread t = {{4000 * US, 2}, 1};
+	struct thread t = {{.run_ns = 4000 * US, .runs = 2}, 1};
 	struct pl_bursts b;
 
 	pl_bursts_begin(&b, &t.c, t.blocks);
@@ -63,7 +63,7 @@ static void stops_of_ours_end_no_burst_whenever_they_are_counted(void **state)
 
 static void a_thread_that_begins_to_block_is_noticed_after_few_bursts(void **state)
 {
-	struct thread t = {{3600000000 * US, 2}, 1};
+	struct thread t = {{.run_ns = 3600000000 * US, .runs = 2}, 1};
 	struct pl_bursts b;
 	int bursts = 0;
 
@@ -81,7 +81,7 @@ static void a_thread_that_begins_to_block_is_noticed_after_few_bursts(void **sta
 /* As one is in which a hypervisor took the CPU away, which the kernel counts as run time. */
 static void one_long_burst_makes_no_other_thread_of_it(void **state)
 {
-	struct thread t = {{4000 * US, 80}, 80};
+	struct thread t = {{.run_ns = 4000 * US, .runs = 80}, 80};
 	struct pl_bursts b;
 
 	pl_bursts_begin(&b, &t.c, t.blocks);
@@ -99,7 +99,7 @@ static void one_long_burst_makes_no_other_thread_of_it(void **state)
 
 static void blocking_between_stops_is_noticed(void **state)
 {
-	struct thread t = {{4000 * US, 2}, 1};
+	struct thread t = {{.run_ns = 4000 * US, .runs = 2}, 1};
 	struct pl_bursts b;
 	int rounds = 0;
 
@@ -115,7 +115,7 @@ static void blocking_between_stops_is_noticed(void **state)
 
 static void older_counters_are_no_long_burst(void **state)
 {
-	struct thread t = {{4000 * US, 40}, 39};
+	struct thread t = {{.run_ns = 4000 * US, .runs = 40}, 39};
 	struct pl_bursts b;
 
 	pl_bursts_begin(&b, &t.c, t.blocks);
@@ -130,7 +130,7 @@ static void older_counters_are_no_long_burst(void **state)
 
 static void where_blocking_is_not_told_each_run_counts(void **state)
 {
-	struct thread t = {{4000 * US, 1}, UNKNOWN};
+	struct thread t = {{.run_ns = 4000 * US, .runs = 1}, UNKNOWN};
 	struct pl_bursts b;
 
 	pl_bursts_begin(&b, &t.c, UNKNOWN);

@@ -42,6 +42,7 @@ export const Doing = {
 	terminal: 16384,
 	signal: 32768,
 	other: 65536,
+	cpu: 131072,
 } as const;
 
 /** What of the state each is (as hasState takes it), its word on the command line, and how it is told. */
@@ -63,6 +64,7 @@ export const doings = [
 	{ bit: 16384, state: 2560, word: "terminal", text: "Waits for a terminal" },
 	{ bit: 32768, state: 2816, word: "signal", text: "Waits for a signal" },
 	{ bit: 65536, state: 3072, word: "other", text: "Waits for something else" },
+	{ bit: 131072, state: 3328, word: "cpu", text: "Ready, without a CPU" },
 ] as const;
 
 /** For what a thread waited. */
@@ -80,6 +82,7 @@ export const Reason = {
 	terminal: 10,
 	signal: 11,
 	other: 12,
+	cpu: 13,
 } as const;
 
 /** How they are told, by number. */
@@ -97,6 +100,7 @@ export const reasons = [
 	{ word: "terminal", text: "terminals" },
 	{ word: "signal", text: "signals" },
 	{ word: "other", text: "other things" },
+	{ word: "cpu", text: "a CPU" },
 ] as const;
 
 /** What is shown of a state, in the order of columns: the first by rank that has its bit (0: any). */

@@ -13,9 +13,14 @@ export function waits(state: number): boolean {
 	return (state & (State.onCpu | State.unknown)) === 0;
 }
 
+/** Ready, and without a CPU. */
+function isReady(state: number): boolean {
+	return (state & (State.onCpu | State.unknown)) === State.onCpu && state >> shift === Reason.cpu;
+}
+
 /** For what a thread in that state waited; unknown of one that did not. What a newer plumb knows is another one. */
 export function reasonOf(state: number): number {
-	if (!waits(state)) return Reason.unknown;
+	if (!waits(state)) return isReady(state) ? Reason.cpu : Reason.unknown;
 	if (state & State.wantsGil) return Reason.gil;
 	const reason = state >> shift;
 	if (reason === Reason.gil) return Reason.unknown;
@@ -37,7 +42,7 @@ export interface WaitFigure {
 }
 
 function rowOf(state: number): number {
-	return waits(state) ? 1 << reasonOf(state) : 0;
+	return waits(state) || isReady(state) ? 1 << reasonOf(state) : 0;
 }
 
 /** What was waited for, the most first; empty if nothing but the GIL is known. */
