@@ -217,6 +217,20 @@ test("what was waited for, the most first", () => {
 	assert.deepEqual(shownOf(threads, { filter: { ...noFilter, states: Doing.wantsGil } }).waits(), []);
 });
 
+test("who is ready without a CPU still counts as running, and waits for a CPU", () => {
+	const state = (Reason.cpu << 8) | Bit.onCpu;
+	const p: PlainProfile = {
+		samples: [
+			{ stack: "main", samples: 6, state: Bit.onCpu },
+			{ stack: "main", samples: 4, state },
+		],
+	};
+	const waits = shownOf(p).waits().map(({ text, samples, share }) => [text, samples, share]);
+	assert.deepEqual(waits, [["a CPU", 4, 0.4]]);
+	assert.ok(hasState(state, Bit.onCpu) && hasState(state, Reason.cpu << 8) && !hasState(state, 0));
+	assert.equal(reasonOf(state | Bit.unknown), Reason.unknown);
+});
+
 test("what a newer plumb says was waited for is another thing", () => {
 	assert.equal(reasonOf(15 << 8), Reason.other);
 	assert.equal(reasonOf((Reason.sleep << 8) | Bit.onCpu), Reason.unknown);
