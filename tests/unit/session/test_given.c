@@ -113,7 +113,7 @@ static const struct {
 	{0, offsetof(struct plumb_session_options, native), PLUMB_NATIVE_LEAF},
 	{1, offsetof(struct plumb_report_options, idle), PLUMB_IDLE_SKIP_SAMPLES},
 	{1, offsetof(struct plumb_report_options, native), PLUMB_NATIVE_SHOWN_ALL},
-	{1, offsetof(struct plumb_report_options, states), 2 * PLUMB_DOING_OTHER - 1},
+	{1, offsetof(struct plumb_report_options, states), 2 * PLUMB_DOING_CPU - 1},
 	{1, offsetof(struct plumb_report_options, kinds), 2 * PLUMB_KIND_MARKER - 1},
 	{2, offsetof(struct plumb_dump_options, stop), PLUMB_STOP_ALWAYS},
 	{4, offsetof(struct plumb_diff_options, rows), PLUMB_DIFF_PATHS},
