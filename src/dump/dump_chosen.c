@@ -123,8 +123,10 @@ static struct plumb_error *choose_words(const struct pl_dump_options *o, const s
 struct plumb_error *pl_dump_choose(const struct pl_dump_options *o, const struct pl_python_process *p,
 				   struct pl_dump_chosen *ret)
 {
+	const size_t count = o->threads ? o->thread_count : 0;
+
 	ret->some = o->threads || o->word_count;
-	for (size_t i = 0; i < o->thread_count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (!pl_vec_push(&ret->tids, o->threads[i]))
 			return &pl_err_no_memory;
 	return o->word_count ? choose_words(o, p, ret) : NULL;
