@@ -117,11 +117,12 @@ bool signals_from_terminal(const siginfo_t *info)
 
 void signals_remember(void)
 {
-	struct sigaction plain = {.sa_handler = SIG_DFL};
+	/* The kernel tells a tracer of each stop by that signal, too, and wakes up a thread for nothing. */
+	struct sigaction of_ends_only = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
 
 	plumb_signals_now(&inherited);
 	/* Where it is ignored, nobody can be asked how a child has ended. */
-	sigaction(SIGCHLD, &plain, NULL);
+	sigaction(SIGCHLD, &of_ends_only, NULL);
 }
 
 const struct plumb_signals *signals_inherited(void)

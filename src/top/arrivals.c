@@ -39,6 +39,17 @@ static void catch_unless_ignored(int signo)
 	sigaction(signo, &action, NULL);
 }
 
+/* The kernel tells a tracer of each stop by it, too, and wakes up a thread for nothing. */
+static void no_news_of_stops(void)
+{
+	struct sigaction children;
+
+	if (sigaction(SIGCHLD, NULL, &children) || children.sa_handler != SIG_DFL)
+		return;
+	children.sa_flags |= SA_NOCLDSTOP;
+	sigaction(SIGCHLD, &children, NULL);
+}
+
 bool arrivals_catch(void)
 {
 	sigset_t ours, background;
@@ -51,6 +62,7 @@ bool arrivals_catch(void)
 		sigaddset(&ours, caught[i]);
 	}
 	pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+	no_news_of_stops();
 	/* Taken by the session's own thread, when it holds nothing. */
 	sigemptyset(&background);
 	sigaddset(&background, SIGTTIN);

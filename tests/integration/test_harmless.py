@@ -279,6 +279,20 @@ def test_no_signal_is_lost_or_wrong(plumb, target, minor, option):
     assert told["wrong"] == 0 and told["user"] == sent, told
 
 
+def test_stops_wake_up_no_other_thread_of_plumb(plumb, target, any_python):
+    """The kernel tells a tracer of each stop by SIGCHLD, too: whichever thread of plumb takes it wakes up for nothing."""
+    recording = plumb.path()
+
+    def stops():
+        return plumb.report(recording).json["overhead"]["stops"]
+
+    with target(any_python, "calls.py") as busy, plumb.attached(busy.pid, "--always-stop", "-rmax", "--max-overhead", "none", recording=recording) as running:
+        woken, stopped = int(status(running.pid)["voluntary_ctxt_switches"]), stops()
+        wait_until(lambda: stops() >= stopped + 1000, "it is not stopped")
+        woken = int(status(running.pid)["voluntary_ctxt_switches"]) - woken
+        assert woken < 250, "woken up %d times" % woken
+
+
 @pytest.mark.parametrize("option", STOPS)
 def test_job_control_goes_on_working(plumb, target, any_python, option):
     """A stop by SIGSTOP lasts until SIGCONT, however often plumb stops and continues the thread for itself."""
