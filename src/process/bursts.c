@@ -34,11 +34,33 @@ bool pl_bursts_may_have_ended(const struct pl_bursts *b, const struct pl_run_cou
 	return now->runs > b->runs;
 }
 
+bool pl_bursts_stay_long(struct pl_bursts *b, const struct pl_run_counters *now)
+{
+	if (b->mean_ns < PL_BURST_BRIEF_NS || now->runs <= b->runs || now->run_ns < b->begin_ns ||
+	    (now->run_ns - b->begin_ns) / (now->runs - b->runs) < LONG_NS)
+		return false;
+	b->begin_ns = now->run_ns;
+	b->runs = now->runs;
+	b->so_far_ns = 0;
+	return true;
+}
+
+/* Each burst takes a run at least: blocks of before these runs are not among them. */
 static uint64_t ended(const struct pl_bursts *b, const struct pl_run_counters *now, uint64_t blocks)
 {
+	const uint64_t runs = now->runs - b->runs;
+
 	if (blocks == UINT64_MAX || b->blocks == UINT64_MAX)
-		return now->runs - b->runs;
-	return blocks > b->blocks ? blocks - b->blocks : 0;
+		return runs;
+	const uint64_t n = blocks > b->blocks ? blocks - b->blocks : 0;
+	return n < runs ? n : runs;
+}
+
+/* What lasts for so long already counts as much as it takes not to be brief; one brief burst undoes that. */
+static void count_one_that_lasts(struct pl_bursts *b)
+{
+	if (b->so_far_ns >= LONG_NS && b->mean_ns < PL_BURST_BRIEF_NS)
+		b->mean_ns = PL_BURST_BRIEF_NS;
 }
 
 void pl_bursts_end(struct pl_bursts *b, const struct pl_run_counters *now, uint64_t blocks)
@@ -49,6 +71,7 @@ void pl_bursts_end(struct pl_bursts *b, const struct pl_run_counters *now, uint6
 	b->blocks = blocks;
 	if (n == 0) {
 		pl_bursts_go_on(b, now);
+		count_one_that_lasts(b);
 		return;
 	}
 	b->mean_ns = (3 * b->mean_ns + no_more_than_long((now->run_ns - b->begin_ns) / n)) / 4;

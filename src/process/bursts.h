@@ -3,7 +3,8 @@
  *
  * The cheap counter is that of its runs (schedstat). But a run ends also when another thread gets the CPU, and with
  * each stop of ours: on a busy machine a thread that never blocks has runs of some microseconds. What counts blocking
- * alone costs eight times as much to read. So that is asked only when there were more runs than our stops account for.
+ * alone costs eight times as much to read. So that is asked only when there were more runs than our stops account for,
+ * and these were so short that it matters which of them it ended by itself.
  */
 #ifndef PL_BURSTS_H
 #define PL_BURSTS_H
@@ -29,6 +30,9 @@ void pl_bursts_begin(struct pl_bursts *b, const struct pl_run_counters *now, uin
 void pl_bursts_stopped(struct pl_bursts *b);
 /** Can it have blocked? Then pl_bursts_end, else pl_bursts_go_on. */
 bool pl_bursts_may_have_ended(const struct pl_bursts *b, const struct pl_run_counters *now);
+/** Asked when it can: were its runs so long that it is not brief, however many of them it has ended by itself? Then
+ * they are accounted for, without pl_bursts_end. */
+bool pl_bursts_stay_long(struct pl_bursts *b, const struct pl_run_counters *now);
 /** Not while a stop of ours has still to come about: it would be taken for one of its own. */
 void pl_bursts_end(struct pl_bursts *b, const struct pl_run_counters *now, uint64_t blocks);
 void pl_bursts_go_on(struct pl_bursts *b, const struct pl_run_counters *now);

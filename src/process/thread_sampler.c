@@ -122,10 +122,10 @@ bool pl_thread_sampler_blocks_soon(struct pl_thread_sampler *thread)
 {
 	if (!thread->counted)
 		return false;
-	if (pl_bursts_may_have_ended(&thread->bursts, &thread->counters))
-		note_end_of_burst(thread);
-	else
+	if (!pl_bursts_may_have_ended(&thread->bursts, &thread->counters))
 		pl_bursts_go_on(&thread->bursts, &thread->counters);
+	else if (!pl_bursts_stay_long(&thread->bursts, &thread->counters))
+		note_end_of_burst(thread);
 	return pl_bursts_brief(&thread->bursts);
 }
 

@@ -6,18 +6,21 @@
 #define US	1000ull
 #define UNKNOWN UINT64_MAX
 
-/* The kernel's counters of a thread. */
+/* The kernel's counters of a thread, and how often we have asked for the dear one. */
 struct thread {
 	struct pl_run_counters c;
 	uint64_t blocks;
+	int asked;
 };
 
-static void look(struct pl_bursts *b, const struct thread *t)
+static void look(struct pl_bursts *b, struct thread *t)
 {
-	if (pl_bursts_may_have_ended(b, &t->c))
-		pl_bursts_end(b, &t->c, t->blocks);
-	else
+	if (!pl_bursts_may_have_ended(b, &t->c)) {
 		pl_bursts_go_on(b, &t->c);
+	} else if (!pl_bursts_stay_long(b, &t->c)) {
+		pl_bursts_end(b, &t->c, t->blocks);
+		t->asked++;
+	}
 }
 
 static void run(struct thread *t, uint64_t ns, bool blocks)
@@ -29,7 +32,7 @@ static void run(struct thread *t, uint64_t ns, bool blocks)
 
 static void a_thread_that_is_only_pushed_off_its_cpu_runs_on(void **state)
 {
-	struct thread t = {{.run_ns = 4000 * US, .runs = 40}, 1};
+	struct thread t = {.c = {.run_ns = 4000 * US, .runs = 40}, .blocks = 1};
 	struct pl_bursts b;
 
 	pl_bursts_begin(&b, &t.c, t.blocks);
@@ -44,7 +47,7 @@ static void a_thread_that_is_only_pushed_off_its_cpu_runs_on(void **state)
  */
 static void stops_of_ours_end_no_burst_whenever_they_are_counted(void **state)
 {
-	struct thread t = {{.run_ns = 4000 * US, .runs = 2}, 1};
+	struct thread t = {.c = {.run_ns = 4000 * US, .runs = 2}, .blocks = 1};
 	struct pl_bursts b;
 
 	pl_bursts_begin(&b, &t.c, t.blocks);
@@ -63,7 +66,7 @@ static void stops_of_ours_end_no_burst_whenever_they_are_counted(void **state)
 
 static void a_thread_that_begins_to_block_is_noticed_after_few_bursts(void **state)
 {
-	struct thread t = {{.run_ns = 3600000000 * US, .runs = 2}, 1};
+	struct thread t = {.c = {.run_ns = 3600000000 * US, .runs = 2}, .blocks = 1};
 	struct pl_bursts b;
 	int bursts = 0;
 
@@ -81,7 +84,7 @@ static void a_thread_that_begins_to_block_is_noticed_after_few_bursts(void **sta
 /* As one is in which a hypervisor took the CPU away, which the kernel counts as run time. */
 static void one_long_burst_makes_no_other_thread_of_it(void **state)
 {
-	struct thread t = {{.run_ns = 4000 * US, .runs = 80}, 80};
+	struct thread t = {.c = {.run_ns = 4000 * US, .runs = 80}, .blocks = 80};
 	struct pl_bursts b;
 
 	pl_bursts_begin(&b, &t.c, t.blocks);
@@ -99,7 +102,7 @@ static void one_long_burst_makes_no_other_thread_of_it(void **state)
 
 static void blocking_between_stops_is_noticed(void **state)
 {
-	struct thread t = {{.run_ns = 4000 * US, .runs = 2}, 1};
+	struct thread t = {.c = {.run_ns = 4000 * US, .runs = 2}, .blocks = 1};
 	struct pl_bursts b;
 	int rounds = 0;
 
@@ -115,7 +118,7 @@ static void blocking_between_stops_is_noticed(void **state)
 
 static void older_counters_are_no_long_burst(void **state)
 {
-	struct thread t = {{.run_ns = 4000 * US, .runs = 40}, 39};
+	struct thread t = {.c = {.run_ns = 4000 * US, .runs = 40}, .blocks = 39};
 	struct pl_bursts b;
 
 	pl_bursts_begin(&b, &t.c, t.blocks);
@@ -130,7 +133,7 @@ static void older_counters_are_no_long_burst(void **state)
 
 static void where_blocking_is_not_told_each_run_counts(void **state)
 {
-	struct thread t = {{.run_ns = 4000 * US, .runs = 1}, UNKNOWN};
+	struct thread t = {.c = {.run_ns = 4000 * US, .runs = 1}, .blocks = UNKNOWN};
 	struct pl_bursts b;
 
 	pl_bursts_begin(&b, &t.c, UNKNOWN);
@@ -143,6 +146,56 @@ static void where_blocking_is_not_told_each_run_counts(void **state)
 	assert_in_range(b.mean_ns, 50 * US, 60 * US);
 }
 
+static void a_thread_that_is_pushed_off_after_long_is_not_asked_how_often_it_blocks(void **state)
+{
+	struct thread t = {.c = {.run_ns = 4000 * US, .runs = 40}, .blocks = 1};
+	struct pl_bursts b;
+
+	pl_bursts_begin(&b, &t.c, t.blocks);
+	for (int i = 0; i < 1000; i++) {
+		run(&t, 2000 * US, false);
+		look(&b, &t);
+		assert_false(pl_bursts_brief(&b));
+	}
+	assert_true(t.asked <= 2);
+}
+
+/* Also one that ended its long bursts by itself. */
+static void one_that_begins_to_block_after_long_bursts_is_noticed_as_soon(void **state)
+{
+	struct thread t = {.c = {.run_ns = 4000 * US, .runs = 40}, .blocks = 1};
+	struct pl_bursts b;
+	int bursts = 0;
+
+	pl_bursts_begin(&b, &t.c, t.blocks);
+	for (int i = 0; i < 1000; i++) {
+		run(&t, 2000 * US, i % 2 == 0);
+		look(&b, &t);
+	}
+	for (; !pl_bursts_brief(&b); bursts++) {
+		run(&t, 50 * US, true);
+		look(&b, &t);
+	}
+	assert_true(bursts <= 4);
+}
+
+/* It has blocked a thousand times where nobody asked: that is not how often it blocks now. */
+static void bursts_that_nobody_asked_for_make_none_brief(void **state)
+{
+	struct thread t = {.c = {.run_ns = 4000 * US, .runs = 4}, .blocks = 4};
+	struct pl_bursts b;
+
+	pl_bursts_begin(&b, &t.c, t.blocks);
+	for (int i = 0; i < 1000; i++) {
+		run(&t, 2000 * US, true);
+		look(&b, &t);
+	}
+	uint64_t mean_ns = b.mean_ns;
+	run(&t, 350 * US, true);
+	look(&b, &t);
+	assert_true(b.mean_ns >= mean_ns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +206,9 @@ int main(void)
 		cmocka_unit_test(blocking_between_stops_is_noticed),
 		cmocka_unit_test(older_counters_are_no_long_burst),
 		cmocka_unit_test(where_blocking_is_not_told_each_run_counts),
+		cmocka_unit_test(a_thread_that_is_pushed_off_after_long_is_not_asked_how_often_it_blocks),
+		cmocka_unit_test(one_that_begins_to_block_after_long_bursts_is_noticed_as_soon),
+		cmocka_unit_test(bursts_that_nobody_asked_for_make_none_brief),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
