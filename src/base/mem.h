@@ -24,6 +24,8 @@ struct pl_mem;
 struct pl_mem_ops {
 	/** Copy exactly @p len bytes or fail; @p dst is undefined after a failure. */
 	struct plumb_error *(*read)(struct pl_mem *mem, pl_addr addr, void *dst, size_t len);
+	/** Optional (NULL): copy exactly all of these, one after the other, to consecutive bytes, or fail. */
+	struct plumb_error *(*read_all)(struct pl_mem *mem, const struct pl_range *ranges, size_t n, void *dst);
 	/** Optional (NULL): the caller will soon read inside this range. Never fails, may do nothing. */
 	void (*prefetch)(struct pl_mem *mem, pl_addr addr, size_t len);
 	/** Optional (NULL): the caller is to use @p len bytes once more that it has kept. An error: it may not. */
@@ -63,6 +65,23 @@ static inline bool pl_mem_get(struct pl_mem *mem, pl_addr addr, void *dst, size_
 
 	plumb_error_destroy(err);
 	return !err;
+}
+
+/** The same of several ranges, one after the other, at once where that can be. */
+static inline bool pl_mem_get_all(struct pl_mem *mem, const struct pl_range *ranges, size_t n, void *dst)
+{
+	uint8_t *to = (uint8_t *)dst;
+
+	if (mem->ops->read_all) {
+		struct plumb_error *err = mem->ops->read_all(mem, ranges, n, dst);
+
+		plumb_error_destroy(err);
+		return !err;
+	}
+	for (size_t i = 0; i < n; to += ranges[i++].len)
+		if (!pl_mem_get(mem, ranges[i].addr, to, ranges[i].len))
+			return false;
+	return true;
 }
 
 static inline bool pl_mem_get_u64(struct pl_mem *mem, pl_addr addr, uint64_t *ret)

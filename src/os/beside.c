@@ -100,13 +100,15 @@ int pl_beside_where(const struct pl_beside *b, pid_t pid, pid_t tid)
 	return (int)cpu;
 }
 
-/* The CPU time up to now was used where we have kept to. */
+/* The CPU time up to now was used where we have kept to. Of who keeps to none it is not asked: that is a system call.
+ */
 static void count(struct pl_beside *b)
 {
+	if (b->cpu == PL_BESIDE_NOBODY)
+		return;
 	uint64_t now = pl_clock_thread_cpu_ns();
 
-	if (b->cpu != PL_BESIDE_NOBODY)
-		b->taken_ns += now - b->since_ns;
+	b->taken_ns += now - b->since_ns;
 	b->since_ns = now;
 }
 

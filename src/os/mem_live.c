@@ -46,7 +46,15 @@ static struct plumb_error *live_read(struct pl_mem *mem, pl_addr addr, void *dst
 	return n == 0 && len > 0 ? &pl_err_target_exited : &pl_err_unreadable;
 }
 
-static const struct pl_mem_ops live_ops = {.read = live_read};
+static struct plumb_error *live_read_all(struct pl_mem *mem, const struct pl_range *ranges, size_t n, void *dst)
+{
+	size_t got;
+	struct plumb_error *err = pl_mem_live_readv((struct pl_mem_live *)mem, ranges, n, dst, &got);
+
+	return err || got == n ? err : &pl_err_unreadable;
+}
+
+static const struct pl_mem_ops live_ops = {.read = live_read, .read_all = live_read_all};
 
 static int open_mem(pid_t task, char path[static PATH_LEN])
 {

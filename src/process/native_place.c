@@ -15,6 +15,7 @@
 #define VDSO	       "[vdso]"
 #define BEGINNING      1024u /* of an image: its headers, and mostly its build-id behind them */
 #define BEGINNINGS_MAX 4096u /* images of which it is read: no program has so many libraries */
+#define ASKED_AT_ONCE  16u   /* images, in one read */
 #define MAPPING_WORK   2048u /* a line of /proc/PID/maps is made, and read */
 
 static char jit_path[] = PL_JIT_FILE;
@@ -85,9 +86,38 @@ static uint64_t beginning_of(const struct pl_native_place *p, uint32_t i)
 	return head && pl_mem_get(p->live, head, bytes, sizeof bytes) ? pl_hash_bytes(bytes, sizeof bytes) : 0;
 }
 
-bool pl_native_place_holds(const struct pl_native_place *p, uint32_t i)
+static bool holds(const struct pl_native_place *p, uint32_t i)
 {
 	return !p->files.data[i].begun || p->files.data[i].beginning == beginning_of(p, i);
+}
+
+/* Where one of them cannot be read it is asked one by one which that is: it may have been so before. */
+static bool hold(const struct pl_native_place *p, const uint32_t *images, uint32_t count)
+{
+	struct pl_range ranges[ASKED_AT_ONCE];
+	uint8_t bytes[ASKED_AT_ONCE][BEGINNING];
+	bool all = true;
+
+	for (uint32_t i = 0; i < count; i++)
+		ranges[i] = (struct pl_range){p->images.data[images[i]].head, BEGINNING};
+	const bool read = pl_mem_get_all(p->live, ranges, count, bytes);
+	for (uint32_t i = 0; i < count && all; i++)
+		all = read ? p->files.data[images[i]].beginning == pl_hash_bytes(bytes[i], BEGINNING)
+			   : holds(p, images[i]);
+	return all;
+}
+
+bool pl_native_place_holds(const struct pl_native_place *p, const uint32_t *images, uint32_t count)
+{
+	uint32_t begun[PL_NATIVE_ASKED], n = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (p->files.data[images[i]].begun)
+			begun[n++] = images[i];
+	for (uint32_t i = 0; i < n; i += ASKED_AT_ONCE)
+		if (!hold(p, begun + i, n - i < ASKED_AT_ONCE ? n - i : ASKED_AT_ONCE))
+			return false;
+	return true;
 }
 
 static void read_beginnings(struct pl_native_place *p)

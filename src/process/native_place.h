@@ -56,9 +56,11 @@ struct plumb_error *pl_native_place_look(struct pl_native_place *p, bool *change
 /** Has a JIT compiler made or dropped code since the last look? */
 bool pl_native_place_has_new_jit(const struct pl_native_place *p);
 
-#define PL_NATIVE_ASK_WORK (PL_WORK_CALL + 1024u) /* units of struct pl_work, of the call below */
-/** Is image @p i still there? A library that was closed may have given its place to another one. */
-bool pl_native_place_holds(const struct pl_native_place *p, uint32_t i);
+#define PL_NATIVE_ASK_WORK (PL_WORK_CALL + 1024u) /* units of struct pl_work, of each image below */
+#define PL_NATIVE_ASKED	   64			  /* images at once */
+/** Are all of these still there? A library that was closed may have given its place to another one. At most
+ * PL_NATIVE_ASKED of them. */
+bool pl_native_place_holds(const struct pl_native_place *p, const uint32_t *images, uint32_t count);
 
 /** Images are what is mapped of one file in a row, if some of it is code; sorted, appended to @p images and @p files.
  * Pure. False without memory. */

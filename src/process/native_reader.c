@@ -10,12 +10,11 @@
 #include "debug.h"
 #include "native_stack.h"
 
-#define CODES_MAX    (1u << 18)		   /* places that are remembered */
-#define MODULES_MAX  4096u		   /* files */
-#define STEPS	     (PL_UNWIND_STEPS / 8) /* for a sample: 5,000 frames, or some ten milliseconds of what makes no sense */
-#define STEP_WORK    16u		   /* of a ration */
-#define COPIED	     8u			   /* bytes, for one unit of it */
-#define IMAGES_ASKED 64u /* of a stack, whether they are there: one that goes to and fro between two asks often */
+#define CODES_MAX   (1u << 18)		  /* places that are remembered */
+#define MODULES_MAX 4096u		  /* files */
+#define STEPS	    (PL_UNWIND_STEPS / 8) /* for a sample: 5,000 frames, or some ten milliseconds of what makes no sense */
+#define STEP_WORK   16u			  /* of a ration */
+#define COPIED	    8u			  /* bytes, for one unit of it */
 
 static void note_work(struct pl_native_reader *n, uint64_t units)
 {
@@ -241,24 +240,35 @@ static bool runs_jit(const struct pl_native_reader *n, const struct pl_native_st
 	return false;
 }
 
-/* Libraries may have been closed, and others be where they were. The interpreter is not closed. */
-static bool has_other_images(struct pl_native_reader *n, const struct pl_native_stack *stack)
+/* The images of a stack, each once, but that of the interpreter, which is not closed. */
+static uint32_t other_images(const struct pl_native_place *p, const struct pl_native_stack *stack,
+			     uint32_t ret[PL_NATIVE_ASKED])
 {
-	const struct pl_native_place *p = &n->native->place;
-	uint32_t last = stack->python, asked = 0;
-	bool others = false;
+	uint32_t n = 0, last = stack->python;
 
-	for (size_t i = 0; i < stack->native.len && asked < IMAGES_ASKED && !others; i++) {
+	for (size_t i = 0; i < stack->native.len && n < PL_NATIVE_ASKED; i++) {
 		const uint32_t image = stack->native.data[i].image;
+		uint32_t k = 0;
 
 		if (image == last || image == stack->python || image >= p->files.len)
 			continue;
-		others = !pl_native_place_holds(p, image);
 		last = image;
-		asked++;
+		while (k < n && ret[k] != image)
+			k++;
+		if (k == n)
+			ret[n++] = image;
 	}
-	note_work(n, asked * PL_NATIVE_ASK_WORK);
-	return others;
+	return n;
+}
+
+/* Libraries may have been closed, and others be where they were. */
+static bool has_other_images(struct pl_native_reader *n, const struct pl_native_stack *stack)
+{
+	uint32_t images[PL_NATIVE_ASKED];
+	const uint32_t count = other_images(&n->native->place, stack, images);
+
+	note_work(n, count * PL_NATIVE_ASK_WORK);
+	return !pl_native_place_holds(&n->native->place, images, count);
 }
 
 static struct plumb_error *make_stack(struct pl_native_reader *n, struct pl_native_stack *stack)

@@ -51,9 +51,12 @@ static struct pl_target *next(struct pl_engine *e, uint64_t at)
 
 void pl_task_looks_take(struct pl_engine *e, uint64_t now)
 {
-	uint64_t at = now - e->start_ns, cpu_ns = pl_clock_thread_cpu_ns();
-	struct pl_target *t = e->options.tasks && now >= e->waits_ns ? next(e, at) : NULL;
+	uint64_t at = now - e->start_ns;
 
+	if (!e->options.tasks || now < e->waits_ns)
+		return;
+	uint64_t cpu_ns = pl_clock_thread_cpu_ns();
+	struct pl_target *t = next(e, at);
 	if (!t)
 		return;
 	pl_task_waits_look(&t->waits, &t->python, at);

@@ -93,6 +93,10 @@ static void ranges_count_as_read_up_to_the_first_that_is_not_whole(void **state)
 	assert_int_equal(got[38], byte_at(2 * PAGE));
 	assert_ok(pl_mem_live_readv(s.live, ranges, 0, got, &n));
 	assert_int_equal(n, 0);
+	assert_true(pl_mem_get_all(pl_mem_live_mem(s.live), ranges, 4, got));
+	assert_int_equal(got[38], byte_at(2 * PAGE));
+	ranges[2] = (struct pl_range){at(&s, PAGE), 1};
+	assert_false(pl_mem_get_all(pl_mem_live_mem(s.live), ranges, 4, got));
 	close_scene(&s);
 }
 

@@ -264,6 +264,30 @@ static void what_is_mapped_is_looked_at_again(void **state)
 	dlclose(library);
 }
 
+/* More images than one read has room for, and one of them, the last, is no longer there. */
+static void a_library_that_is_closed_is_missed_among_others(void **state)
+{
+	uint32_t images[PL_NATIVE_ASKED];
+	struct pl_mem_live *live;
+	struct pl_native_place p;
+
+	assert_ok(pl_mem_live_create(getpid(), &live));
+	void *library = dlopen("libthread_db.so.1", RTLD_LAZY);
+	assert_non_null(library);
+	pl_addr inside = (pl_addr)(uintptr_t)dlsym(library, "td_init");
+	assert_ok(pl_native_place_init(&p, getpid(), pl_mem_live_mem(live)));
+	for (uint32_t i = 0; i < PL_NATIVE_ASKED; i++)
+		images[i] = i % (uint32_t)p.images.len;
+	images[PL_NATIVE_ASKED - 1] = pl_native_place_owner(&p, inside);
+	assert_true(pl_native_place_holds(&p, images, PL_NATIVE_ASKED));
+	assert_true(pl_native_place_holds(&p, images, 0));
+	dlclose(library);
+	assert_false(pl_native_place_holds(&p, &images[PL_NATIVE_ASKED - 1], 1));
+	assert_false(pl_native_place_holds(&p, images, PL_NATIVE_ASKED));
+	pl_native_place_deinit(&p);
+	pl_mem_live_destroy(live);
+}
+
 static void one_frame_in(uint32_t image, pl_addr pc)
 {
 	pl_vec_clear(&native);
@@ -667,6 +691,7 @@ int main(void)
 		cmocka_unit_test(plumbing_is_known_by_name),
 		cmocka_unit_test(an_image_is_a_file_mapped_in_a_row),
 		cmocka_unit_test(what_is_mapped_is_looked_at_again),
+		cmocka_unit_test(a_library_that_is_closed_is_missed_among_others),
 		cmocka_unit_test(code_in_no_file_is_looked_for_a_few_times),
 		cmocka_unit_test(functions_of_c_are_codes_of_their_own),
 		cmocka_unit_test(what_is_shown_depends_on_where_it_stands),
