@@ -68,19 +68,20 @@ static bool may_go_on(struct pl_native_reader *n)
 	return pl_ration_begin(&n->ration, pl_clock_monotonic_ns()).most >= (uint64_t)STEPS * STEP_WORK;
 }
 
-void pl_native_reader_take(struct pl_native_reader *n, const struct pl_stack_reader *s, pid_t tid,
+bool pl_native_reader_take(struct pl_native_reader *n, const struct pl_stack_reader *s, pid_t tid,
 			   const struct pl_activity_info *info)
 {
 	const struct pl_native_thread t = {tid, s->cframe, &s->frames};
 
 	n->taken.taken = false;
 	if (!may_go_on(n))
-		return;
+		return false;
 	if (info)
 		pl_native_take_blocked(n->native, &t, info, &n->taken);
 	else
 		pl_native_take_stopped(n->native, &t, &n->taken);
 	note_work(n, n->taken.len / COPIED);
+	return n->taken.taken;
 }
 
 /* ---- functions as code ------------------------------------------------------------------------------------------- */

@@ -28,8 +28,8 @@ void pl_native_reader_destroy(struct pl_native_reader *n);
 uint64_t pl_native_reader_work(const struct pl_native_reader *n);
 
 /** The thread of @p s stands still: its registers and its stack. @p info: it is blocked, and that is what was told of
- * it; NULL: we have stopped it. */
-void pl_native_reader_take(struct pl_native_reader *n, const struct pl_stack_reader *s, pid_t tid,
+ * it; NULL: we have stopped it. Could they be had? */
+bool pl_native_reader_take(struct pl_native_reader *n, const struct pl_stack_reader *s, pid_t tid,
 			   const struct pl_activity_info *info);
 
 /**

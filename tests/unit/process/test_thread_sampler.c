@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "native_reader.h"
 #include "prove.h"
 #include "python.h"
 #include "scripts.h"
@@ -324,6 +325,39 @@ static void a_thread_whose_stop_is_still_to_come_is_sampled_as_it_stands(void **
 {
 	policy = PL_STOP_ALWAYS;
 	with_each(churning_script, check_held);
+}
+
+/* It has come to its stop before we have looked for that: to the kernel it is blocked. */
+static void check_come(struct scene *s)
+{
+	struct pl_reader *r = &s->p.reader;
+	struct pl_raw_sample a;
+	uint64_t fp;
+	int whole = 0;
+
+	s->thread.bursts.mean_ns = FOR_LONG_NS;
+	assert_ok(pl_native_reader_create(s->p.pid, r->mem, &r->py, &r->native));
+	for (int i = 0; i < AT_LEAST; i++) {
+		settle(s);
+		begin_late_stop(s);
+		await (pl_thread_clock_activity(&s->thread.clock, NULL) == PL_ACTIVITY_BLOCKED)
+			continue;
+		assert_int_equal(pl_thread_sampler_take(&s->thread, r, &s->stopper, false, &s->reading, &a),
+				 PL_TAKE_SAMPLE);
+		if (!s->reading.complete)
+			continue;
+		assert_true(pl_register_get(&r->native->taken.regs, pl_unwind_x86_64.fp, &fp));
+		whole++;
+	}
+	assert_true(whole > 0);
+	pl_native_reader_destroy(r->native);
+	r->native = NULL;
+}
+
+static void of_one_that_has_come_to_its_stop_meanwhile_all_registers_are_known(void **state)
+{
+	policy = PL_STOP_ALWAYS;
+	with_each(churning_script, check_come);
 }
 
 /* Steady readings of a thread that was not running do not count. */
@@ -671,6 +705,7 @@ int main(void)
 		cmocka_unit_test(with_stop_always_each_sample_of_a_running_thread_is_a_stop),
 		cmocka_unit_test(a_thread_that_is_often_pushed_off_its_cpu_is_stopped_all_the_same),
 		cmocka_unit_test(a_thread_whose_stop_is_still_to_come_is_sampled_as_it_stands),
+		cmocka_unit_test(of_one_that_has_come_to_its_stop_meanwhile_all_registers_are_known),
 		cmocka_unit_test(without_stops_a_churning_thread_is_doubtful_or_partial),
 		cmocka_unit_test(beside_a_churning_thread_it_is_proved_without_a_stop),
 		cmocka_unit_test(what_stands_still_because_we_have_its_cpu_is_not_taken_for_stable),
