@@ -322,6 +322,7 @@ def libraries(tmp_path):
 ODD = {
     "exceptions": ["catches", *["refuses"] * 5, "__cxa_throw"],
     "signals": ["interrupted", "handles"],
+    "signals_on_a_stack_of_their_own": ["works_one", "handles"],
     "callbacks": ["qsort(_r)?", "closure_fcn"],
     "works_one": ["works_one"],
     "works_other": ["works_other"],
@@ -348,7 +349,7 @@ def test_exceptions_signals_callbacks_and_libraries_that_are_closed(plumb, targe
         return sum(stack.samples for inside, stack in odd(profile)[name] if holds_in_order([f.name for f in inside[::-1]], ODD[name]))
 
     def enough(profile):
-        return min(right(profile, name) for name in ODD) >= 5
+        return min(right(profile, name) for name in ODD if name != "signals_on_a_stack_of_their_own") >= 5
 
     with target(any_python, "native_odd.py", "--one", libraries[0], "--other", libraries[1], count=True) as program:
         _, profile = plumb.sampled(enough, program.pid, "--native=all", "-r", "200", "--max-overhead", "none")
@@ -363,6 +364,32 @@ def test_exceptions_signals_callbacks_and_libraries_that_are_closed(plumb, targe
     for name, other in (("works_one", "works_other"), ("works_other", "works_one")):
         wrong = sum(stack.samples for inside, stack in odd(profile)[name] if other in [f.name for f in inside])
         assert wrong < right(profile, name), profile
+
+
+def test_a_handler_on_a_stack_of_its_own_says_that_frames_are_missing(plumb, target, either, libraries):
+    """Of what the signal has interrupted the registers tell the innermost function; the rest lies on the other stack, of which no copy is
+    taken. Python's frames are all there, in their order."""
+    name, outer = "signals_on_a_stack_of_their_own", ["main", "with_library", "signals_on_a_stack_of_their_own"]
+    if either.minor < (3, 12):
+        pytest.skip("before 3.12 such samples have no native frames")
+
+    def handling(profile):
+        return [(inside, stack) for inside, stack in odd(profile)[name] if any(f.name == "handles" for f in inside)]
+
+    def enough(profile):
+        return sum(stack.samples for _, stack in handling(profile)) >= 20
+
+    with target(either, "native_odd.py", "--one", libraries[0], "--other", libraries[1], count=True) as program:
+        _, profile = plumb.sampled(enough, program.pid, "--native=all", "-r", "200", "--max-overhead", "none")
+        program.wait_progress()
+    for _, stack in odd(profile)[name]:
+        assert [f.name for f in stack.frames if f.kind == "python"][1:] == outer, stack
+    interrupted = 0
+    for inside, stack in handling(profile):
+        names = [f.name for f in inside]
+        assert "<missing frames>" in names[: names.index("handles")], stack
+        interrupted += stack.samples * holds_in_order(names[::-1], ODD[name])
+    assert interrupted
 
 
 @pytest.mark.parametrize("options, words", [
