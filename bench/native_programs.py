@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """native_programs.py PLUMB PYTHON [NAME...]: how far native stacks of real programs go (--native=all). PYTHON has the packages of
 requirements-native.txt. Of each program: samples, those without native frames, those in which frames are missing and where, and the
-share that is whole: each frame follows from the one before, from the innermost function to where the thread
-was started, or its greenlet."""
+share that is whole: each frame follows from the one before, from the innermost function to where the thread was started, or its
+greenlet. Of those with native frames it tells also how many have a Python function below another one that never called it: the
+program is run once more, and notes all its calls (sys.setprofile)."""
 import collections
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -128,8 +130,45 @@ text = json.dumps([{"a": 1}] * 50)
 while True:
     json.loads(text, object_hook=hook)
 """,
+    "json, re, sorted": """
+import json, re
+def total(n):
+    result = 0
+    for i in range(n):
+        result += i & 7
+    return result
+def key(i):
+    return total(300) - i
+def replacement(match):
+    return str(sorted([3, 1, 2], key=key)[0])
+def hook(things):
+    return re.sub("a", replacement, "banana")
+text = json.dumps([{"a": 1}] * 50)
+while True:
+    json.loads(text, object_hook=hook), total(20000)
+""",
     "gunicorn, serving": None,
+    "uwsgi, serving": None,
 }
+
+# What the program begins with to note who calls whom; it ends so long after it has begun with its work.
+NOTED = "\nsignal.alarm(%d)\n" % (BEGUN + SECONDS)
+NOTING = """
+import json, os, signal, sys, threading
+called = set()
+def note(frame, event, argument):
+    if event == "call" and frame.f_back:
+        called.add((frame.f_back.f_code.co_name, frame.f_code.co_name))
+def told(*_):
+    sys.setprofile(None)
+    threading.setprofile(None)
+    with open(sys.argv[1], "w") as to:
+        json.dump(sorted(called), to)
+    os._exit(0)
+signal.signal(signal.SIGALRM, told)
+threading.setprofile(note)
+sys.setprofile(note)
+"""
 
 SERVED = """
 import json, zlib
@@ -154,14 +193,26 @@ def port_of(process):
     raise SystemExit("gunicorn did not start")
 
 
+def sampled_server(plumb, process, port, where):
+    with subprocess.Popen([sys.executable, "-c", ASK, "http://127.0.0.1:%d/" % port]) as client:
+        run(plumb, "attach", *OPTIONS, "--duration", str(SECONDS), "-o", where / "it.plumb", str(process.pid))
+        client.kill()
+    process.kill()
+
+
 def sampled_gunicorn(plumb, python, where):
-    (where / "served.py").write_text(SERVED)
     server = [python, "-m", "gunicorn", "-b", "127.0.0.1:0", "-w", "1", "--threads", "2", "served:app"]
     with subprocess.Popen(server, cwd=where, stderr=subprocess.PIPE, text=True) as process:
-        with subprocess.Popen([sys.executable, "-c", ASK, "http://127.0.0.1:%d/" % port_of(process)]) as client:
-            run(plumb, "attach", *OPTIONS, "--duration", str(SECONDS), "-o", where / "it.plumb", str(process.pid))
-            client.kill()
-        process.terminate()
+        sampled_server(plumb, process, port_of(process), where)
+
+
+def sampled_uwsgi(plumb, python, where):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    server = [pathlib.Path(python).parent / "uwsgi", "--http-socket", "127.0.0.1:%d" % port, "--wsgi-file", "served.py", "--callable", "app", "--threads", "2"]
+    with subprocess.Popen(server, cwd=where, stderr=subprocess.DEVNULL) as process:
+        time.sleep(BEGUN)
+        sampled_server(plumb, process, port, where)
 
 
 OPTIONS = ["--native=all", "-r", "200", "--max-overhead", "none", "-q", "--force"]
@@ -180,9 +231,20 @@ def sampled_script(plumb, python, name, where):
         process.kill()
 
 
+def calls(python, name, where):
+    """{(caller, called)} of all calls of Python functions; None: not known."""
+    if PROGRAMS[name] is None:
+        return None
+    setup, loop, work = PROGRAMS[name].partition("\nwhile True:")
+    (where / "noting.py").write_text(NOTING + setup + NOTED + loop + work if loop else NOTING + NOTED + setup)
+    subprocess.run([python, "-W", "ignore", where / "noting.py", where / "calls.json"], check=True)
+    return {tuple(pair) for pair in json.loads((where / "calls.json").read_text())}
+
+
 def sampled(plumb, python, name, where):
     if PROGRAMS[name] is None:
-        sampled_gunicorn(plumb, python, where)
+        (where / "served.py").write_text(SERVED)
+        (sampled_uwsgi if name.startswith("uwsgi") else sampled_gunicorn)(plumb, python, where)
     else:
         sampled_script(plumb, python, name, where)
     report = subprocess.run([plumb, "report", "--json", where / "it.plumb"], check=True, stdout=subprocess.PIPE)
@@ -199,9 +261,10 @@ def frames(profile, stack):
 
 
 class Table:
-    def __init__(self, profile):
+    def __init__(self, profile, called):
         self.all = self.whole = self.without = 0
-        self.outside, self.within = collections.Counter(), collections.Counter()
+        self.called = called
+        self.outside, self.within, self.disordered = collections.Counter(), collections.Counter(), collections.Counter()
         for stack in profile["stacks"]:
             self.add(frames(profile, stack), stack["samples"])
 
@@ -210,6 +273,9 @@ class Table:
         if not any(kind == "native" for _, _, kind in stack):
             self.without += samples
             return
+        names = [name.rpartition(".")[2] for name, _, kind in stack if kind == "python"]
+        if self.called is not None:
+            self.disordered.update({"%s calls %s" % pair: samples for pair in set(zip(names, names[1:])) - self.called})
         gaps = [i for i, (name, _, _) in enumerate(stack) if name == "<missing frames>"]
         if not gaps and not stack[0][0].startswith(ROOTS) and not stack[0][1].startswith(GREENLETS):
             gaps = [-1]
@@ -228,13 +294,16 @@ def told(counter):
 
 def main():
     plumb, python, *names = sys.argv[1:]
-    print("| program | samples | without native frames | whole, of the others | missing outside of all Python frames, before | missing within, before |")
-    print("|---|--:|--:|--:|---|---|")
+    print("| program | samples | without native frames | whole, of the others | Python functions below one that never called them | missing outside of all Python frames, before | missing within, before |")
+    print("|---|--:|--:|--:|---|---|---|")
     for name in names or PROGRAMS:
         with tempfile.TemporaryDirectory() as where:
-            table = Table(sampled(plumb, python, name, pathlib.Path(where)))
+            called = calls(python, name, pathlib.Path(where))
+            table = Table(sampled(plumb, python, name, pathlib.Path(where)), called)
         share = 100 * table.whole / max(table.all - table.without, 1)
-        print("| %s | %d | %d | %.1f %% | %s | %s |" % (name, table.all, table.without, share, told(table.outside), told(table.within)), flush=True)
+        order = "not known" if called is None else told(table.disordered) or 0
+        row = name, table.all, table.without, share, order, told(table.outside), told(table.within)
+        print("| %s | %d | %d | %.1f %% | %s | %s | %s |" % row, flush=True)
 
 
 main()
