@@ -24,7 +24,8 @@ void pl_thread_state_read(pid_t pid, pid_t tid, struct pl_thread_state *ret)
 	const char *state = pl_proc_status_field(text, "State");
 	ret->letter = state ? *state : 0;
 	ret->tracer = (pid_t)pl_proc_status_number(text, "TracerPid", 10, 0);
-	if (ret->tracer && ret->tracer == pl_own_tid()) { /* a stop of ours that has not come about, or not been taken back, yet */
+	/* A stop of ours that has not come about, or not been taken back, yet. */
+	if (ret->tracer && ret->tracer == pl_own_tid()) {
 		ret->letter = ret->letter == 't' ? 'R' : ret->letter;
 		ret->tracer = 0;
 	}
