@@ -15,16 +15,32 @@ void pl_ready_time_begin(struct pl_ready_time *r, const struct pl_run_counters *
 	*r = (struct pl_ready_time){.seen = *c, .looked_ns = now, .moved_ns = now, .rng = {seed}};
 }
 
-/* Of a gap for which there are no samples (missed ticks, a pause) only the part that this one stands for. */
-static int64_t delay_since(const struct pl_ready_time *r, const struct pl_run_counters *c, uint64_t now,
-			   uint64_t weight_ns)
+/* Of the time since the last look this sample stands for its weight. What lies between two samples is a period more or
+ * less; what is more than that in all was missed. */
+static void note_time(struct pl_ready_time *r, uint64_t now, uint64_t weight_ns)
 {
-	uint64_t passed_ns = now - r->looked_ns;
+	r->weighed_ns += weight_ns;
+	r->slack_ns += (int64_t)(now - r->looked_ns) - (int64_t)weight_ns;
+	if (weight_ns == 0 || r->slack_ns <= (int64_t)weight_ns)
+		return;
+	uint64_t missed_ns = (uint64_t)r->slack_ns / weight_ns * weight_ns;
+	r->missed_ns += missed_ns;
+	r->slack_ns -= (int64_t)missed_ns;
+}
 
+/* The kernel tells of a wait when it is over: it was somewhere since the counters moved last. Of that time samples
+ * stand for a part (ticks are missed, there are pauses), and they are owed the same part of the wait. */
+static int64_t delay_since(const struct pl_ready_time *r, const struct pl_run_counters *c)
+{
 	if (c->delay_ns <= r->seen.delay_ns)
 		return 0;
-	double delay_ns = (double)(c->delay_ns - r->seen.delay_ns);
-	return (int64_t)(passed_ns > 2 * weight_ns ? delay_ns * (double)weight_ns / (double)passed_ns : delay_ns);
+	double delay_ns = (double)(c->delay_ns - r->seen.delay_ns), weighed_ns = (double)r->weighed_ns;
+	return (int64_t)(r->missed_ns ? delay_ns * weighed_ns / (weighed_ns + (double)r->missed_ns) : delay_ns);
+}
+
+static bool has_moved(const struct pl_ready_time *r, const struct pl_run_counters *c)
+{
+	return c->runs != r->seen.runs || c->run_ns != r->seen.run_ns;
 }
 
 static bool pays(struct pl_ready_time *r, uint64_t now, uint64_t weight_ns)
@@ -37,9 +53,12 @@ static bool pays(struct pl_ready_time *r, uint64_t now, uint64_t weight_ns)
 bool pl_ready_time_take(struct pl_ready_time *r, const struct pl_run_counters *c, uint64_t now, uint64_t weight_ns,
 			bool may_be)
 {
-	r->owed_ns += delay_since(r, c, now, weight_ns);
-	if (c->runs != r->seen.runs || c->run_ns != r->seen.run_ns)
+	note_time(r, now, weight_ns);
+	r->owed_ns += delay_since(r, c);
+	if (has_moved(r, c)) {
 		r->moved_ns = now;
+		r->weighed_ns = r->missed_ns = 0;
+	}
 	r->seen = *c;
 	r->looked_ns = now;
 	if (!may_be || !pays(r, now, weight_ns))

@@ -40,7 +40,7 @@ static uint64_t look_at(struct thread *t, uint64_t turns, struct pl_ready_time *
 {
 	const uint64_t end = turns * (t->run_ns + t->ready_ns + t->sleep_ns);
 	struct pl_rng rng = {7};
-	uint64_t next = pl_rng_next(&rng) % PERIOD, told = 0;
+	uint64_t next = pl_rng_next(&rng) % PERIOD, tick = 0, told = 0;
 
 	pl_ready_time_begin(r, &t->c, t->now, 3);
 	while (t->now < end) {
@@ -49,7 +49,7 @@ static uint64_t look_at(struct thread *t, uint64_t turns, struct pl_ready_time *
 		if (t->now < next)
 			continue;
 		told += pl_ready_time_take(r, &t->c, t->now, PERIOD, may_be) ? PERIOD : 0;
-		next = (t->now / PERIOD + 1) * PERIOD + pl_rng_next(&rng) % PERIOD;
+		next = ++tick * PERIOD + pl_rng_next(&rng) % PERIOD;
 	}
 	return told;
 }
@@ -108,6 +108,38 @@ static void of_a_gap_only_its_part_counts(void **state)
 	assert_in_range(told, 198, 202);
 }
 
+/* It waits for 80 ms and runs for 20. Ticks are missed where it gets its CPU: that is when the kernel tells of the
+ * wait, most of which had its samples before. And of the rest every other tick is missed, if @p every is 2. */
+static void expect_share_of_gaps(uint64_t gap_ns, uint64_t every)
+{
+	struct thread t = {.run_ns = 20 * MS, .ready_ns = 80 * MS};
+	struct pl_ready_time r;
+	struct pl_rng rng = {7};
+	uint64_t next = 0, tick = 0, told = 0, taken = 0;
+
+	pl_ready_time_begin(&r, &t.c, 0, 3);
+	while (t.now < 1000 * 100 * MS) {
+		bool may_be = moves_on(&t);
+
+		if (t.now < next)
+			continue;
+		next = ++tick * MS + pl_rng_next(&rng) % MS;
+		if (tick % every || (t.at + gap_ns / 2 >= t.ready_ns && t.at <= t.ready_ns + gap_ns / 2))
+			continue;
+		taken++;
+		told += pl_ready_time_take(&r, &t.c, t.now, MS, may_be);
+	}
+	assert_in_range(told * 1000 / taken, 770, 830);
+}
+
+static void what_is_told_in_a_gap_was_of_samples_before(void **state)
+{
+	expect_share_of_gaps(0, 1);
+	expect_share_of_gaps(6 * MS, 1);
+	expect_share_of_gaps(0, 2);
+	expect_share_of_gaps(6 * MS, 3);
+}
+
 /* It waits for an hour: while it does so it is told, as far as that is believed, and nothing twice. */
 static void a_long_wait_is_told_while_it_lasts(void **state)
 {
@@ -159,6 +191,7 @@ int main(void)
 		cmocka_unit_test(all_that_the_kernel_tells_is_told),
 		cmocka_unit_test(it_does_not_keep_in_step),
 		cmocka_unit_test(of_a_gap_only_its_part_counts),
+		cmocka_unit_test(what_is_told_in_a_gap_was_of_samples_before),
 		cmocka_unit_test(a_long_wait_is_told_while_it_lasts),
 		cmocka_unit_test(not_more_than_a_second_is_believed),
 		cmocka_unit_test(counters_that_go_back_tell_nothing),
