@@ -127,7 +127,7 @@ static struct plumb_error *rule_cpu(const struct pl_fault_case *c, struct pl_fau
 	fault = pl_fault_add(faults, "cpu", ready.share);
 	pl_fault_say(fault,
 		     "threads were ready and waited for a CPU for %.0f %% of their time: the CPUs that they may use "
-		     "are busy",
+		     "are busy, or a limit of theirs is reached (as a container's)",
 		     ready.share * 100);
 	pl_fault_figure(fault, "waited", ready.share);
 	return NULL;

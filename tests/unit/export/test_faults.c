@@ -75,7 +75,7 @@ static void no_cpu(void **state)
 		if (of == 4)
 			expect(&b, "cpu",
 			       "threads were ready and waited for a CPU for 40 % of their time: the CPUs that they may "
-			       "use are busy");
+			       "use are busy, or a limit of theirs is reached (as a container's)");
 		else
 			expect_nothing(&b);
 		build_end(&b);
