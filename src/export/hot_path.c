@@ -5,7 +5,8 @@
  * end of a branch is worth its whole share, and a fork is kept, as is a tag that has something on it. What is not a
  * function of its own (library frames together, the self of a function) is worth less: the line above says most of it.
  * The row with the least information goes until the rest fits. Its input is cut at a few percent, so there are at most
- * some dozens of branch ends and forks; only chains can be long. */
+ * some dozens of branch ends and forks; only chains can be long. Where sums are at their greatest number, though, each
+ * row can have half of all time: what is more than some hundreds goes many at a time. */
 #include "hot_path.h"
 
 #include <stdlib.h>
@@ -15,6 +16,10 @@
 
 /* Above this many rows chains are thinned out in one pass, before the loop that is quadratic. */
 #define LOOP_ROWS 256
+/* Above this many rows the ends of branches, too. */
+#define MOST_ROWS 512
+/* More than any share. */
+#define FORK_INFORMATION 2
 /* In a tree of all functions: a library frame called by a library frame that keeps less than this for itself is never
  * worth a line. */
 #define PASS_THROUGH_SHARE 0.002
@@ -74,7 +79,7 @@ static double information(const struct path *h, size_t i)
 	const struct node *n = &h->nodes[i];
 
 	if (n->children > 1 || (n->children && n->tag))
-		return 2; /* more than any share */
+		return FORK_INFORMATION;
 	if (h->tree->data[i].kind != PL_TREE_FUNCTION)
 		return n->share * PART_WEIGHT;
 	return n->share - n->down + (is_chain(n) && !n->library ? OWN_CODE_BONUS : 0);
@@ -219,6 +224,40 @@ static struct plumb_error *thin_chains(struct path *h)
 	return NULL;
 }
 
+/* What half of the rows that are no forks have at most. */
+static double median_information(const struct path *h, double *values)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < h->tree->len; i++) {
+		values[count] = information(h, i);
+		count += !h->nodes[i].gone && values[count] < FORK_INFORMATION;
+	}
+	qsort(values, count, sizeof *values, compare_doubles);
+	return values[count / 2];
+}
+
+/* A tree has more ends than forks, and who goes makes a row above more telling, but no more than one: each pass takes
+ * an eighth of the rows at least. */
+static struct plumb_error *thin_rest(struct path *h)
+{
+	size_t before = SIZE_MAX;
+	double *values = h->kept > MOST_ROWS ? malloc((h->tree->len + 1) * sizeof *values) : NULL;
+
+	if (h->kept > MOST_ROWS && !values)
+		return &pl_err_no_memory;
+	while (h->kept > MOST_ROWS && h->kept < before) {
+		double limit = median_information(h, values);
+
+		before = h->kept;
+		for (size_t i = h->tree->len; i-- > 0 && h->kept > MOST_ROWS;)
+			if (!h->nodes[i].gone && information(h, i) <= limit)
+				remove_node(h, i);
+	}
+	free(values);
+	return NULL;
+}
+
 static void remove_least(struct path *h)
 {
 	size_t best = PL_HOT_NO_ROW;
@@ -268,6 +307,8 @@ static struct plumb_error *choose(struct path *h, size_t max_rows, bool unsure)
 	fold_pass_through(h);
 	join_chains(h);
 	err = thin_chains(h);
+	if (!err)
+		err = thin_rest(h);
 	while (!err && h->kept > max_rows) {
 		remove_least(h);
 		tell_in_one_line(h);

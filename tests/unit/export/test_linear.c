@@ -82,6 +82,26 @@ static void many_processes_with_times_cost_what_is_in_them(void **state)
 	write_all(build_orphans_with_times);
 }
 
+/* More samples than can be counted: each function has half of them, so that none is left out as too little. */
+static void build_counts_without_end(struct build *b, unsigned items)
+{
+	uint32_t thread = build_process(b, 10000, 1, "worker");
+
+	for (unsigned i = 0; i < items; i++) {
+		struct pl_sample s = {.thread = thread,
+				      .stack = build_frame(b, 0, "work", "/srv/app.py", (int)i),
+				      .quality = PL_EXACT,
+				      .extra = UINT64_MAX / 2,
+				      .weight_ns = UINT64_MAX / 2};
+		assert_ok(pl_profile_add_all(b->p, &s, 1));
+	}
+}
+
+static void functions_of_half_the_time_each_cost_no_more(void **state)
+{
+	write_all(build_counts_without_end);
+}
+
 static const struct pl_dump_look plain = {.width = 100};
 
 /* Deep in files that are as they were, and as deep in one that was changed. */
@@ -404,6 +424,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_processes_cost_what_is_in_them),
 		cmocka_unit_test(many_processes_with_times_cost_what_is_in_them),
+		cmocka_unit_test(functions_of_half_the_time_each_cost_no_more),
 		cmocka_unit_test(a_dump_of_deep_stacks_in_changed_files_costs_what_is_in_it),
 		cmocka_unit_test(what_runs_in_a_long_line_is_found_once),
 		cmocka_unit_test(a_name_is_searched_once),
