@@ -93,11 +93,17 @@ struct plumb_error *pl_buf_printf(struct pl_buf *b, const char *fmt, ...)
 struct plumb_error *pl_buf_add_varint(struct pl_buf *b, uint64_t v)
 {
 	uint8_t bytes[10];
-	size_t n = 0;
+	size_t end = b->len + sizeof bytes, n = 0;
+	bool room = end <= b->cap && end <= b->max;
+	uint8_t *to = room ? b->data + b->len : bytes;
+
 	for (; v >= 0x80; v >>= 7)
-		bytes[n++] = (uint8_t)(v | 0x80);
-	bytes[n++] = (uint8_t)v;
-	return pl_buf_add(b, bytes, n);
+		to[n++] = (uint8_t)(v | 0x80);
+	to[n++] = (uint8_t)v;
+	if (!room)
+		return pl_buf_add(b, bytes, n);
+	b->len += n;
+	return NULL;
 }
 
 struct plumb_error *pl_buf_add_svarint(struct pl_buf *b, int64_t v)

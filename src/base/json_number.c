@@ -42,6 +42,19 @@ static bool add_digit(uint64_t *digits, char c)
 	return true;
 }
 
+/* As many digits as fit whatever they are, from @p s on; returns what follows. */
+static const char *first_digits(const char *s, const char *end, uint64_t *ret)
+{
+	const ptrdiff_t fit = 19;
+	const char *stop = end - s > fit ? s + fit : end;
+	uint64_t v = 0;
+
+	for (; s < stop && is_digit(*s); s++)
+		v = v * 10 + (uint64_t)(*s - '0');
+	*ret = v;
+	return s;
+}
+
 /* The reader has checked the grammar. */
 static bool decimal_of(const struct pl_json_reader *r, struct decimal *ret)
 {
@@ -51,7 +64,7 @@ static bool decimal_of(const struct pl_json_reader *r, struct decimal *ret)
 	if (r->token != PL_JSON_NUMBER)
 		return false;
 	*ret = (struct decimal){.negative = *s == '-'};
-	for (s += ret->negative; s < end && (is_digit(*s) || *s == '.'); s++) {
+	for (s = first_digits(s + ret->negative, end, &ret->digits); s < end && (is_digit(*s) || *s == '.'); s++) {
 		if (*s == '.') {
 			fraction = true;
 			continue;

@@ -63,6 +63,22 @@ static void varints_have_their_known_bytes(void **state)
 	pl_buf_deinit(&b);
 }
 
+static void varints_end_at_the_maximum(void **state)
+{
+	struct pl_buf b = PL_BUF_INIT(11);
+
+	for (int i = 0; i < 11; i++)
+		assert_ok(pl_buf_add_varint(&b, (uint64_t)i));
+	assert_ptr_equal(pl_buf_add_varint(&b, 11), &pl_err_limit);
+	assert_bytes(&b, "\0\1\2\3\4\5\6\7\x8\x9\xa", 11);
+	pl_buf_clear(&b);
+	assert_ok(pl_buf_add_varint(&b, UINT64_MAX));
+	assert_ptr_equal(pl_buf_add_varint(&b, 128), &pl_err_limit);
+	assert_ok(pl_buf_add_varint(&b, 127));
+	assert_bytes(&b, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x7f", 11);
+	pl_buf_deinit(&b);
+}
+
 static void a_large_buffer_keeps_its_bytes_while_it_grows(void **state)
 {
 	struct pl_buf b = PL_BUF_INIT(1 << 20);
@@ -107,6 +123,7 @@ int main(void)
 		cmocka_unit_test(text_is_appended_and_terminated_outside_of_its_length),
 		cmocka_unit_test(the_maximum_is_exact_and_a_refused_call_changes_nothing),
 		cmocka_unit_test(varints_have_their_known_bytes),
+		cmocka_unit_test(varints_end_at_the_maximum),
 		cmocka_unit_test(a_large_buffer_keeps_its_bytes_while_it_grows),
 		cmocka_unit_test(a_vector_keeps_its_items_while_it_grows),
 		cmocka_unit_test(a_vector_refuses_sizes_that_wrap),

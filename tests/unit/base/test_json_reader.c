@@ -314,6 +314,29 @@ static void what_is_passed_over_ends_where_it_ends(void **state)
 	}
 }
 
+/* Most bytes are passed many at a time: what means something stands everywhere among them. */
+static void what_is_passed_over_ends_whatever_its_length(void **state)
+{
+	static const char *const ends[] = {
+		"]", ",[]]", ",{}]", ",\"]\"]", ",[[4],5]]", ",\"\\\"[\",\"\"]", ",\"\xdb\xdd\"]"};
+	const int longest = 70;
+	char text[200];
+	struct pl_json_reader r;
+
+	for (int i = 0; i < longest * (int)(sizeof ends / sizeof *ends); i++) {
+		const char *end = ends[i / longest];
+		int len = snprintf(text, sizeof text, "[[1%0*d%s,3]", i % longest + 1, 7, end);
+
+		pl_json_reader_init(&r, text, (size_t)len);
+		assert_ok(pl_json_reader_next(&r));
+		assert_ok(pl_json_reader_next(&r));
+		assert_ok(pl_json_reader_pass(&r));
+		assert_int_equal(r.at, len - 3);
+		assert_int_equal(r.depth, 1);
+		pl_json_reader_deinit(&r);
+	}
+}
+
 static void what_does_not_end_is_not_passed_over(void **state)
 {
 	static const char *const texts[] = {"[[1", "[\"a", "[\"a\\", "[\"a\\\"", "[", "{\"a\":[]"};
@@ -372,6 +395,7 @@ int main(void)
 		cmocka_unit_test(the_wrong_container_is_an_error),
 		cmocka_unit_test(skip_ends_with_the_value),
 		cmocka_unit_test(what_is_passed_over_ends_where_it_ends),
+		cmocka_unit_test(what_is_passed_over_ends_whatever_its_length),
 		cmocka_unit_test(what_does_not_end_is_not_passed_over),
 		cmocka_unit_test(the_text_of_an_array_ends_at_a_bracket),
 	};
