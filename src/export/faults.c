@@ -145,8 +145,14 @@ static int compare(const void *va, const void *vb)
 
 struct plumb_error *pl_faults_find(const struct pl_fault_case *c, struct pl_faults *ret)
 {
-	static struct plumb_error *(*const rules[PL_FAULTS_MAX])(const struct pl_fault_case *, struct pl_faults *) = {
-		rule_gil, rule_gc, rule_cpu, pl_fault_rule_import, pl_fault_rule_event_loop, pl_fault_rule_lock};
+	static struct plumb_error *(*const rules[PL_FAULTS_MAX])(const struct pl_fault_case *,
+								 struct pl_faults *) = {rule_gil,
+											rule_gc,
+											rule_cpu,
+											pl_fault_rule_import,
+											pl_fault_rule_event_loop,
+											pl_fault_rule_loop_holds,
+											pl_fault_rule_lock};
 	struct plumb_error *err = NULL;
 
 	ret->count = 0;

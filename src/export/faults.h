@@ -8,7 +8,7 @@
 
 struct pl_fault_figure {
 	const char *name; /* "waited"; what each means: docs/user/json.md */
-	double value;	  /* a share from 0 to 1, or a number of things */
+	double value;	  /* a share from 0 to 1, a number of things, or seconds */
 };
 
 struct pl_fault {
@@ -20,7 +20,7 @@ struct pl_fault {
 	int figure_count;
 };
 
-#define PL_FAULTS_MAX 6 /* one of each rule */
+#define PL_FAULTS_MAX 7 /* one of each rule */
 
 struct pl_faults {
 	struct pl_fault list[PL_FAULTS_MAX];
@@ -56,6 +56,7 @@ void pl_fault_name(struct pl_fault *fault, const struct pl_fault_case *c, uint32
 
 struct plumb_error *pl_fault_rule_import(const struct pl_fault_case *c, struct pl_faults *faults) PLUMB_MUST_CHECK;
 struct plumb_error *pl_fault_rule_event_loop(const struct pl_fault_case *c, struct pl_faults *faults) PLUMB_MUST_CHECK;
+struct plumb_error *pl_fault_rule_loop_holds(const struct pl_fault_case *c, struct pl_faults *faults) PLUMB_MUST_CHECK;
 struct plumb_error *pl_fault_rule_lock(const struct pl_fault_case *c, struct pl_faults *faults) PLUMB_MUST_CHECK;
 
 #endif

@@ -7,6 +7,7 @@
 #include "categories.h"
 #include "frame_name.h"
 #include "labels.h"
+#include "loop_holds.h"
 #include "opcodes.h"
 #include "own_code.h"
 #include "report_facts.h"
@@ -179,6 +180,18 @@ static struct plumb_error *write_waits(struct pl_json *j, const struct plumb_pro
 	return err;
 }
 
+static struct plumb_error *write_loop_holds(struct pl_json *j, const struct plumb_profile *p,
+					    const struct pl_page_meta *m)
+{
+	struct pl_loop_holds holds;
+	struct plumb_error *err = pl_loop_holds_find(p, &m->o->filter, &holds);
+
+	if (!err)
+		pl_loop_holds_json(&holds, p, m->tables->function_of, j);
+	pl_loop_holds_deinit(&holds);
+	return err;
+}
+
 static struct plumb_error *write_meta(struct pl_json *j, const struct plumb_profile *p, const struct pl_page_meta *m,
 				      bool *seen)
 {
@@ -200,6 +213,8 @@ static struct plumb_error *write_meta(struct pl_json *j, const struct plumb_prof
 		err = write_trust(j, p, &m->o->filter);
 	if (!err)
 		err = write_waits(j, p, &m->o->filter);
+	if (!err)
+		err = write_loop_holds(j, p, m);
 	if (!err)
 		err = pl_report_processes(j, p, m->threads);
 	if (err)

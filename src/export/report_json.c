@@ -12,6 +12,7 @@
 #include "index.h"
 #include "lock_blame.h"
 #include "json.h"
+#include "loop_holds.h"
 #include "opcodes.h"
 #include "own_code.h"
 #include "report_facts.h"
@@ -38,6 +39,7 @@ struct report {
 	struct pl_waits waits;
 	struct pl_gil_blame blame;
 	struct pl_lock_blame locks;
+	struct pl_loop_holds holds;
 	uint32_t *function_index, *thread_index, *location_index; /* id -> index in the output */
 	uint32_t *locations;					  /* index in the output -> id */
 	uint32_t location_count;
@@ -376,6 +378,8 @@ static struct plumb_error *view_all(struct report *r)
 		err = pl_gil_blame_find(r->p, &f, &r->blame);
 	if (!err)
 		err = pl_lock_blame_find(r->p, &f, &r->locks);
+	if (!err)
+		err = pl_loop_holds_find(r->p, &f, &r->holds);
 	if (!err && f.lines)
 		err = pl_view_functions(r->p, &f, &r->lines);
 	f.lines = false;
@@ -540,6 +544,7 @@ static struct plumb_error *write_all(struct report *r)
 	write_stacks(r);
 	pl_gil_blame_json(&r->blame, r->p, j);
 	pl_lock_blame_json(&r->locks, r->p, j);
+	pl_loop_holds_json(&r->holds, r->p, NULL, j);
 	err = pl_waits_json(&r->waits, j);
 	if (err)
 		return err;
@@ -554,6 +559,7 @@ static void deinit(struct report *r)
 	pl_waits_deinit(&r->waits);
 	pl_gil_blame_deinit(&r->blame);
 	pl_lock_blame_deinit(&r->locks);
+	pl_loop_holds_deinit(&r->holds);
 	pl_vec_deinit(&r->functions);
 	pl_vec_deinit(&r->lines);
 	pl_vec_deinit(&r->threads);

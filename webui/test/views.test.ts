@@ -16,6 +16,7 @@ import { editorLink } from "../src/views/editors";
 import { evidenceOf } from "../src/views/evidence";
 import { hotPath } from "../src/views/hotPath";
 import { idiomOf } from "../src/views/idioms";
+import { stretchOf } from "../src/views/LoopTable";
 import { carriedBranches, firstBranches, openRows, withFound, withOpen } from "../src/views/openBranches";
 import { nextOf } from "../src/views/searchSteps";
 import { sourceRows } from "../src/views/sourceRows";
@@ -127,6 +128,15 @@ test("what a rule found leads to the samples that it is about, whatever was filt
 	}
 	assert.equal(evidenceOf("import", shownOf({ samples: [{ stack: "main" }] }).profile), null);
 	assert.equal(evidenceOf("unknown", profile), null);
+	assert.equal(evidenceOf("loop-held", profile), null);
+	const hold = { function: 1, name: "f", file: "/f.py", line: 3, pid: 10, tid: 11 };
+	const longest = [{ ...hold, begin_ns: 2e9, length_ns: 3e8, without_cpu_ns: 0 }];
+	const holds = { gap_ns: 1e6, least_ns: 2e7, count: 1, held_ns: 3e8, holders: [], longest };
+	const threads = [thread({ pid: 10, tid: 10 }), thread({ pid: 10, tid: 11 })];
+	const meta = { ...profile.meta, loop_holds: holds, threads };
+	assert.equal(evidenceOf("loop-held", { ...profile, meta })?.view, "statistics");
+	const stretch = stretchOf({ ...profile, meta }, longest[0]!);
+	assert.deepEqual([stretch.filter, stretch.selected], [{ ...noFilter, time: [2e9, 2.3e9], threads: [1] }, 1]);
 });
 
 test("the filters as a command, in words that a shell leaves alone", () => {

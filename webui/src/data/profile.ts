@@ -27,6 +27,37 @@ export interface Waits {
 	readonly roots: readonly WaitRoot[];
 }
 
+/** Where a function is: its row of the function table, if it has one. */
+export interface LoopPlace {
+	readonly function?: number | null;
+	readonly name: string;
+	readonly file: string;
+	readonly line: number;
+}
+
+/** A stretch in which an event loop was held. */
+export interface LoopHold extends LoopPlace {
+	readonly pid: number;
+	readonly tid: number;
+	readonly begin_ns: number;
+	readonly length_ns: number;
+	readonly without_cpu_ns: number;
+}
+
+/** As in `plumb.report/1`: the longest first. */
+export interface LoopHolds {
+	readonly gap_ns: number;
+	readonly least_ns: number;
+	readonly count: number;
+	readonly held_ns: number;
+	readonly holders: readonly (LoopPlace & {
+		readonly count: number;
+		readonly held_ns: number;
+		readonly longest_ns: number;
+	})[];
+	readonly longest: readonly LoopHold[];
+}
+
 export interface Lock {
 	readonly pid: number;
 	readonly id: string;
@@ -70,6 +101,8 @@ export interface Meta {
 	readonly warnings?: readonly string[];
 	/** Where tasks were looked at, and some waited. */
 	readonly waits?: Waits;
+	/** Where event loops were held. */
+	readonly loop_holds?: LoopHolds;
 	/** Where threads waited for locks. */
 	readonly locks?: readonly Lock[];
 	readonly lock_states?: readonly LockState[];

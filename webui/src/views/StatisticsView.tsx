@@ -10,6 +10,7 @@ import type { WaitFigure } from "../model/reasons";
 import type { StateName, Statistics } from "../model/statistics";
 import { BlameTable } from "./BlameTable";
 import { LockTable } from "./LockTable";
+import { LoopTable } from "./LoopTable";
 import type { Page } from "./page";
 import { ProcessTable, ThreadTable } from "./StatisticsTables";
 import { capital } from "./text";
@@ -150,6 +151,7 @@ export function StatisticsView({ page }: { page: Page }): JSX.Element {
 			<SpreadNote page={page} />
 			<BlameTable page={page} />
 			<LockTable page={page} />
+			<LoopTable page={page} />
 			<WaitsTable page={page} />
 			<ThreadTable page={page} statistics={statistics} />
 			<ProcessTable page={page} statistics={statistics} />

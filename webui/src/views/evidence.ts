@@ -7,6 +7,9 @@ import type { State } from "../state/state";
 
 const states: Readonly<Record<string, number>> = { gil: Doing.wantsGil, gc: Doing.gc, lock: Doing.waiting };
 
+/** A table of the statistics that lists what was found. */
+const tables: Readonly<Record<string, keyof Profile["meta"]>> = { "loop-held": "loop_holds" };
+
 /** The function below which a rule looks: its name, and how its file ends. */
 const functions: Readonly<Record<string, readonly [name: string, file: string]>> = {
 	import: ["_find_and_load", "<frozen importlib._bootstrap>"],
@@ -25,6 +28,7 @@ function functionOf({ strings, functions: table }: Profile, name: string, file: 
 export function evidenceOf(rule: string, profile: Profile): Partial<State> | null {
 	const all: Partial<State> = { view: "flame", filter: noFilter, transforms: [], inverted: false };
 	const whole = { ...all, zoom: null, seen: null };
+	if (rule in tables) return profile.meta[tables[rule]] ? { ...whole, view: "statistics" } : null;
 	const set = states[rule];
 	if (set !== undefined) return { ...whole, filter: { ...noFilter, states: set } };
 	const wanted = functions[rule];
