@@ -104,7 +104,7 @@ def render_page(tables):
             [[quoted(row[2]), quoted(row[3])] for row in tables["REASON"]],
         )
         + rows(
-            "What is shown of a state, in the order of columns: the first by rank that has its bit (0: any).",
+            "What is shown of a state, in the order of columns: the first by rank that it has (hasState; 0: any).",
             "activities",
             ["state", "rank", "word", "text"],
             [[row[1], row[2], quoted(row[3]), quoted(row[4])] for row in tables["ACTIVITY"]],

@@ -6,13 +6,20 @@
 #include <stdlib.h>
 
 #include "index.h"
+#include "words.h"
 
 static const struct {
-	uint8_t bit, rank;
+	uint16_t bit;
+	uint8_t rank;
 } activities[] = {
 #define PLUMB_ACTIVITY(name, bit, rank, ...) {bit, rank},
 #include <plumb/words.def>
 };
+
+static bool has(uint16_t state, uint16_t bit)
+{
+	return bit > UINT8_MAX ? (unsigned)pl_reason_of(state) == bit >> PL_STATE_BITS : (state & bit) != 0;
+}
 
 /* What has no bit is true of every state, and has the last rank. */
 static unsigned activity_of(uint16_t state)
@@ -20,7 +27,7 @@ static unsigned activity_of(uint16_t state)
 	unsigned best = PL_PAGE_WAITING;
 
 	for (unsigned i = 0; i < PL_PAGE_ACTIVITIES; i++) {
-		if ((state & activities[i].bit) && activities[i].rank < activities[best].rank)
+		if (has(state, activities[i].bit) && activities[i].rank < activities[best].rank)
 			best = i;
 	}
 	return best;

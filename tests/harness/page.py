@@ -181,7 +181,7 @@ class Page:
             for skipped in r.column(count):
                 at += 1 + skipped
                 bins.append(at)
-            doings = [r.column(count) for _ in range(5)]
+            doings = [r.column(count) for _ in range(6)]
             for i, at in enumerate(bins):
                 runs[at] = [column[i] for column in doings]
             self.strip.append(runs)

@@ -49,11 +49,11 @@ test("cells come back with node, thread, state, time, samples and weight", () =>
 	assert.deepEqual([...weighted.cells.weight!], [5]);
 });
 
-test("the strip has runs of each thread, rising, with five columns", () => {
+test("the strip has runs of each thread, rising, with six columns", () => {
 	const p = decodeProfile(encodeProfile(plain));
 	assert.deepEqual([...p.strip.start], [0, 2, 3]);
 	assert.deepEqual([...p.strip.bin], [0, 2, 2]);
-	assert.deepEqual([...p.strip.samples], [14, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 3, 0, 0]);
+	assert.deepEqual([...p.strip.samples], [14, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0]);
 });
 
 test("names that are not ASCII, empty or long come back as they were", () => {

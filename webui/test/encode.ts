@@ -280,19 +280,20 @@ function preorder(root: FNode): { node: FNode; depth: number; up: FNode }[] {
 
 function stripOf(samples: readonly PlainSample[], m: Meta): Out {
 	const out = new Out().varint(m.bins).varint(m.threads.length);
-	const kind = (state: number) => (state & 8 ? 3 : state & 4 ? 1 : state & 1 ? 0 : state & 32 ? 4 : 2);
+	const kind = (state: number) => 
+		state & 8 ? 3 : state & 4 ? 1 : state & 1 ? (state >> 8 === 13 ? 5 : 0) : state & 32 ? 4 : 2;
 	m.threads.forEach((_, t) => {
 		const runs = new Map<number, number[]>();
 		for (const s of samples) {
 			if ((s.thread ?? 0) !== t) continue;
 			const bin = Math.floor((s.timeNs ?? 0) / m.bin_ns);
-			const run = runs.get(bin) ?? [0, 0, 0, 0, 0];
+			const run = runs.get(bin) ?? [0, 0, 0, 0, 0, 0];
 			run[kind(s.state ?? 1)]! += s.samples ?? 1;
 			runs.set(bin, run);
 		}
 		const bins = [...runs.keys()].sort((a, b) => a - b);
 		out.varint(bins.length).column(bins.map((bin, i) => (i === 0 ? bin : bin - bins[i - 1]! - 1)));
-		for (let k = 0; k < 5; k++) out.column(bins.map((bin) => runs.get(bin)![k]!));
+		for (let k = 0; k < 6; k++) out.column(bins.map((bin) => runs.get(bin)![k]!));
 	});
 	return out;
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { decodeProfile } from "../src/data/decode";
-import { Quality, type Profile, State as Bit } from "../src/data/profile";
+import { Quality, type Profile, State as Bit, stripKinds } from "../src/data/profile";
 import { Reason } from "../src/data/words";
 import { batchingOf } from "../src/model/batches";
 import { Doing, type Filter, noFilter, rangeOf, sieveOf } from "../src/model/filter";
@@ -229,6 +229,10 @@ test("who is ready without a CPU still counts as running, and waits for a CPU", 
 	assert.deepEqual(waits, [["a CPU", 4, 0.4]]);
 	assert.ok(hasState(state, Bit.onCpu) && hasState(state, Reason.cpu << 8) && !hasState(state, 0));
 	assert.equal(reasonOf(state | Bit.unknown), Reason.unknown);
+	const [ran, ready] = [0, stripKinds.indexOf("ready")];
+	const states = shownOf(p).functionStates(0);
+	assert.ok(states[ran]! * 4 === states[ready]! * 6 && states[ready]! > 0);
+	assert.equal(decodeProfile(encodeProfile(p)).strip.samples[ready], 4);
 });
 
 test("what a newer plumb says was waited for is another thing", () => {
@@ -263,14 +267,14 @@ test("ticks are the whole of all samples, and of no others", () => {
 test("what threads did in a function, each sample once", () => {
 	const shown = shownOf(threads);
 	const of = (name: string) => shown.functionStates(fn(shown.profile, name)).map((ns) => ns / 1e6);
-	assert.deepEqual(of("run"), [10, 0, 0, 0, 0]);
-	assert.deepEqual(of("lock"), [0, 5, 0, 0, 0]);
-	assert.deepEqual(of("wait"), [0, 0, 20, 0, 0]);
-	assert.deepEqual(of("gc"), [0, 0, 0, 3, 0]);
-	assert.deepEqual(of("gone"), [0, 0, 0, 0, 2]);
+	assert.deepEqual(of("run"), [10, 0, 0, 0, 0, 0]);
+	assert.deepEqual(of("lock"), [0, 5, 0, 0, 0, 0]);
+	assert.deepEqual(of("wait"), [0, 0, 20, 0, 0, 0]);
+	assert.deepEqual(of("gc"), [0, 0, 0, 3, 0, 0]);
+	assert.deepEqual(of("gone"), [0, 0, 0, 0, 2, 0]);
 	const tree = shown.tree();
 	const sums = shown.leafStates(tree).map((state) => state.reduce((a, b) => a + b));
-	assert.deepEqual(sums, [10, 5, 20, 3, 2]);
+	assert.deepEqual(sums, [10, 5, 20, 3, 2, 0]);
 	assert.equal(sums.reduce((a, b) => a + b), tree.self.reduce((a, b) => a + b));
 });
 

@@ -100,7 +100,7 @@ test("every member of the state is in the hash", () => {
 
 test("numbers out of range and words that are none are left out", () => {
 	const bad =
-		"v=nowhere&p=7&pr=9&th=x&t=5-2&st=131072&k=64&m=9999&i=maybe&x=f99_z1_q1&z=99.0&f=-1&file=1e9&o=weight&theme=x";
+		"v=nowhere&p=7&pr=9&th=x&t=5-2&st=262144&k=64&m=9999&i=maybe&x=f99_z1_q1&z=99.0&f=-1&file=1e9&o=weight&theme=x";
 	assert.deepEqual(fromHash(bad, report), { ...initialState, transforms: [{ type: "fold-recursion", fn: 1 }] });
 });
 

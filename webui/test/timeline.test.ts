@@ -11,7 +11,7 @@ import { encodeProfile } from "./encode";
 
 /* One column for each kind: running, wants the GIL, waiting, collects garbage, unknown. */
 function strip(thread: number, running: number, waiting: number): ThreadStrip {
-	return { thread, samples: Float64Array.of(running, 0, waiting, 0, 0) };
+	return { thread, samples: Float64Array.of(running, 0, waiting, 0, 0, 0) };
 }
 
 function profileOf(threads: { process: number; name: string; main?: boolean }[]): Profile {
@@ -82,13 +82,13 @@ test("a thread's row is full where it was sampled all the time; the sum leaves o
 	const rows = stripRows(profile, { threads: [strip(0, 4, 6), strip(1, 6, 4)], full: 10 }, 1);
 	const shares = (name: string): number[] =>
 		[...(rows.find((row) => row.name === name)?.shares ?? [])].map((share) => Math.round(share * 100) / 100);
-	assert.deepEqual(shares("calm"), [0.4, 0, 0.6, 0, 0]);
-	assert.deepEqual(shares("all threads"), [1, 0, 0, 0, 0]);
+	assert.deepEqual(shares("calm"), [0.4, 0, 0.6, 0, 0, 0]);
+	assert.deepEqual(shares("all threads"), [1, 0, 0, 0, 0, 0]);
 });
 
 test("without a period the busiest column is the measure", () => {
 	const rows = stripRows(profile, { threads: [strip(0, 2, 2), strip(2, 1, 0)], full: 0 }, 1);
-	assert.deepEqual([...rows[1].shares], [0.5, 0, 0.5, 0, 0]);
+	assert.deepEqual([...rows[1].shares], [0.5, 0, 0.5, 0, 0, 0]);
 });
 
 test("of thousands of threads the last row has the average", () => {
@@ -128,7 +128,7 @@ test("threads of a kind share a row that opens", () => {
 });
 
 test("columns without samples between two with some are gaps, where it is known how many there should be", () => {
-	const samples = Float64Array.from([0, 4, 4, 1, 0, 4, 0, 0].flatMap((n) => [n, 0, 0, 0, 0]));
+	const samples = Float64Array.from([0, 4, 4, 1, 0, 4, 0, 0].flatMap((n) => [n, 0, 0, 0, 0, 0]));
 	const gaps = (full: number): number[] | null => {
 		const [, row] = stripRows(profile, { threads: [{ thread: 0, samples }], full }, 8);
 		return row.gaps && [...row.gaps];
@@ -154,5 +154,5 @@ test("where the profiler has lowered the rate, nothing is missed and no column i
 	assert.equal(strip.full, 5);
 	const row = stripRows(profile, strip, 20).find(({ kind }) => kind === "thread")!;
 	assert.deepEqual([...row.gaps!], new Array(20).fill(0));
-	for (let column = 0; column < 20; column++) assert.equal(row.shares[column * 5], 1);
+	for (let column = 0; column < 20; column++) assert.equal(row.shares[column * 6], 1);
 });

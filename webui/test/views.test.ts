@@ -121,6 +121,7 @@ test("what a rule found leads to the samples that it is about, whatever was filt
 	});
 	const shown = evidenceOf("gil", profile);
 	assert.deepEqual([shown?.filter, shown?.transforms], [{ ...noFilter, states: Doing.wantsGil }, []]);
+	assert.deepEqual(evidenceOf("cpu", profile)?.filter, { ...noFilter, states: Doing.cpu });
 	for (const rule of ["import", "event-loop"]) {
 		const evidence = evidenceOf(rule, profile);
 		const fn = rule === "import" ? 0 : 1;

@@ -134,8 +134,11 @@ static void a_state_is_shown_as_one_activity(void **state)
 		assert_true(rank >= 1 && rank <= COUNT(activities) && !(ranks & 1u << rank));
 		ranks |= 1u << rank;
 		assert_int_equal(bit == 0, rank == COUNT(activities));
-		assert_true(bit == 0 || (!(bit & (bit - 1)) && !(bits & bit)));
-		bits |= bit;
+		if (bit > UINT8_MAX)
+			assert_int_equal(bit, pl_reason_state((enum pl_reason)(bit >> PL_STATE_BITS)));
+		else
+			assert_true(bit == 0 || (!(bit & (bit - 1)) && !(bits & bit)));
+		bits |= bit & UINT8_MAX;
 	}
 }
 

@@ -4,12 +4,12 @@
 import { activities } from "../data/profile";
 
 /** In the order of `stripKinds`. */
-const LIGHT = ["#4a60d0", "#f2604f", "#b4bfcc", "#f7ec6a", "#434343"] as const;
+const LIGHT = ["#3f53c4", "#ff7161", "#bbc6d4", "#f7ec6a", "#3f3f3f", "#108aa2"] as const;
 /* What waits stays in the background. */
-const DARK = ["#4a60d0", "#f2604f", "#3c4654", "#f7ec6a", "#bebebe"] as const;
+const DARK = ["#3f53c4", "#ff7161", "#37414e", "#f7ec6a", "#c4c4c4", "#108aa2"] as const;
 
 /** From the ground up, or from left to right: what ran first, what waited last. */
-export const stateOrder = [0, 1, 3, 4, 2] as const;
+export const stateOrder = [0, 5, 1, 3, 4, 2] as const;
 
 export const stateLabels: readonly string[] = activities.map(({ text }) => text);
 

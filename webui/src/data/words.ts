@@ -103,13 +103,14 @@ export const reasons = [
 	{ word: "cpu", text: "a CPU" },
 ] as const;
 
-/** What is shown of a state, in the order of columns: the first by rank that has its bit (0: any). */
+/** What is shown of a state, in the order of columns: the first by rank that it has (hasState; 0: any). */
 export const activities = [
-	{ state: 1, rank: 3, word: "running", text: "running or ready" },
+	{ state: 1, rank: 4, word: "running", text: "running or ready" },
 	{ state: 4, rank: 2, word: "wants-gil", text: "waiting for the GIL" },
-	{ state: 0, rank: 5, word: "waiting", text: "waiting" },
+	{ state: 0, rank: 6, word: "waiting", text: "waiting" },
 	{ state: 8, rank: 1, word: "gc", text: "collecting garbage" },
-	{ state: 32, rank: 4, word: "unknown", text: "unknown" },
+	{ state: 32, rank: 5, word: "unknown", text: "unknown" },
+	{ state: 3328, rank: 3, word: "ready", text: "ready, without a CPU" },
 ] as const;
 
 /** How sure the stack of a sample is. */

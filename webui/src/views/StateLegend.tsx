@@ -4,12 +4,15 @@
 
 import type { JSX } from "preact";
 
-import { fillsOfStates, stateLabels } from "../canvas/states";
+import { fillsOfStates, stateLabels, stateOrder } from "../canvas/states";
+import { stripKinds, type Profile } from "../data/profile";
+import { Reason } from "../data/words";
 import { Doing } from "../model/filter";
+import { reasonOf } from "../model/reasons";
 import type { Page } from "./page";
 
 /** In the order of `stateLabels`; of what is not known there is no filter. */
-const bits = [Doing.onCpu, Doing.wantsGil, Doing.waiting, Doing.gc, 0] as const;
+const bits = [Doing.onCpu, Doing.wantsGil, Doing.waiting, Doing.gc, 0, Doing.cpu] as const;
 
 function State({ page, state }: { page: Page; state: number }): JSX.Element {
 	const { filter } = page.state;
@@ -30,11 +33,22 @@ function State({ page, state }: { page: Page; state: number }): JSX.Element {
 	);
 }
 
+const READY = stripKinds.indexOf("ready");
+const readyIn = new WeakMap<Profile, boolean>();
+
+/** It is rare, and not known of old recordings: without any the legend does without. */
+function hasReady(profile: Profile): boolean {
+	const known = readyIn.get(profile) ?? profile.cells.state.some((what) => reasonOf(what >> 2) === Reason.cpu);
+	readyIn.set(profile, known);
+	return known;
+}
+
 export function StateLegend({ page }: { page: Page }): JSX.Element {
+	const shown = stateOrder.filter((state) => state !== READY || hasReady(page.profile));
 	return (
 		<div class="legend" role="group" aria-label="Colours of what threads do">
-			{stateLabels.map((label, state) => (
-				<State key={label} page={page} state={state} />
+			{shown.map((state) => (
+				<State key={state} page={page} state={state} />
 			))}
 		</div>
 	);

@@ -5,7 +5,12 @@ import type { Profile } from "../data/profile";
 import { Doing, noFilter } from "../model/filter";
 import type { State } from "../state/state";
 
-const states: Readonly<Record<string, number>> = { gil: Doing.wantsGil, gc: Doing.gc, lock: Doing.waiting };
+const states: Readonly<Record<string, number>> = {
+	gil: Doing.wantsGil,
+	gc: Doing.gc,
+	lock: Doing.waiting,
+	cpu: Doing.cpu,
+};
 
 /** A table of the statistics that lists what was found. */
 const tables: Readonly<Record<string, keyof Profile["meta"]>> = { "loop-held": "loop_holds" };

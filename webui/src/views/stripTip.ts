@@ -3,9 +3,10 @@
 
 import { instant } from "../canvas/axis";
 import { stateLabels, stateOrder } from "../canvas/states";
-import { State } from "../data/profile";
+import { activities } from "../data/profile";
 import { cut, display } from "../model/names";
 import { percent } from "../model/numbers";
+import { hasState } from "../model/reasons";
 import { pathOf } from "../model/tree";
 import type { StripRow } from "./stripRows";
 import type { Page } from "./page";
@@ -20,6 +21,7 @@ export interface StripPoint {
 
 const MOST_FRAMES = 12;
 const NAME_LENGTH = 70;
+const byRank = [...activities].sort((a, b) => a.rank - b.rank);
 
 /** Innermost first, as one looks for what ran. */
 function stackSaid({ names, shown }: Page, node: number): string {
@@ -32,9 +34,8 @@ function stackSaid({ names, shown }: Page, node: number): string {
 
 /** The first that is true of it, as in the timeline. */
 function stateSaid(state: number): string {
-	const kind = [State.onCpu, State.wantsGil, 0, State.inGc, State.unknown];
-	const first = [3, 1, 0, 4].find((one) => state & kind[one]);
-	return stateLabels[first ?? 2];
+	const first = byRank.find((one) => one.state === 0 || hasState(state, one.state));
+	return first?.text ?? "";
 }
 
 function spanSaid({ fromNs, toNs }: StripPoint): string {
