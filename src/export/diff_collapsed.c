@@ -9,8 +9,7 @@
 #include <stdlib.h>
 
 #include "diff_words.h"
-
-#define BYTES_MAX 1e11 /* no reader takes so much, and it would fill the disk before anyone could try */
+#include "size_limit.h"
 
 typedef PL_VEC(uint32_t) rows;
 
@@ -85,6 +84,16 @@ static double bytes_of_frame(const struct pl_diff_key *k, const struct pl_diff_l
 	       (double)(look->full_names ? file : pl_text_basename(file)).len;
 }
 
+/* As much as may be written of one of the profiles. */
+static double most_bytes(const struct pl_diff *d)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < d->key_count; i++)
+		most = fmax(most, pl_size_limit_bytes(d->keys[i].profile));
+	return most;
+}
+
 /* What there is to write: whole stacks. A row comes behind its parent. */
 static struct plumb_error *check_size(const struct pl_diff *d, const struct pl_diff_look *look)
 {
@@ -100,7 +109,7 @@ static struct plumb_error *check_size(const struct pl_diff *d, const struct pl_d
 		sum += is_written(&d->table[r].self) ? bytes_of[r] : 0;
 	}
 	free(bytes_of);
-	if (sum <= BYTES_MAX)
+	if (sum <= most_bytes(d))
 		return NULL;
 	return pl_error(PLUMB_ERR_LIMIT, "with the whole stack in each line it would be %.0f GB", sum / 1e9);
 }

@@ -200,6 +200,32 @@ static void diff_collapsed_of_more_than_anyone_can_read_is_not_begun(void **stat
 	fclose(full);
 }
 
+/* 240 million frames of two bytes each, of recordings of some kilobytes. */
+static void diff_collapsed_of_small_recordings_is_less(void **state)
+{
+	static const struct pl_diff_look look = {.escape = true, .width = 80};
+	const struct pl_diff_options o = {.rows = PL_DIFF_PATHS};
+	struct build b;
+	struct pl_diff d;
+	FILE *full = fopen("/dev/full", "w");
+	uint32_t stack = 0;
+
+	assert_non_null(full);
+	build_start(&b);
+	for (unsigned depth = 0; depth < 22000; depth++) {
+		stack = build_frame(&b, stack, "f", "a.py", 1);
+		build_samples(&b, 0, stack, 0, PL_EXACT, 1);
+	}
+	b.p->meta.file_bytes = 1570;
+	const struct plumb_profile *profiles[] = {b.p};
+	const struct pl_diff_input sides[PL_DIFF_SIDES] = {{profiles, 1}, {profiles, 1}};
+	assert_ok(pl_diff_make(sides, &o, &d));
+	assert_code(pl_diff_collapsed_write(&d, &look, full), PLUMB_ERR_LIMIT);
+	pl_diff_deinit(&d);
+	build_end(&b);
+	fclose(full);
+}
+
 struct to_and_fro {
 	uint32_t stack, apart; /* from the stack to the one that many before it, and back */
 };
@@ -389,6 +415,7 @@ int main(void)
 		cmocka_unit_test(of_a_small_recording_less_is_written),
 		cmocka_unit_test(firefox_of_long_labels_is_not_begun),
 		cmocka_unit_test(diff_collapsed_of_more_than_anyone_can_read_is_not_begun),
+		cmocka_unit_test(diff_collapsed_of_small_recordings_is_less),
 		cmocka_unit_test(json_leaves_out_stacks_beyond_what_anyone_can_read),
 		cmocka_unit_test(json_leaves_out_waits_beyond_what_anyone_can_read),
 	};
