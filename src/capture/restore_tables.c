@@ -163,9 +163,10 @@ static struct plumb_error *function_row(struct pl_restore *r, struct pl_decoder 
 	last->firstline = pl_decode_delta_u32(d, last->firstline);
 	uint64_t origin = pl_decode(d);
 	uint32_t labels = column(r->labels, d), unnamed = column(r->unnamed, d), plumbing = column(r->plumbing, d);
+	uint32_t source = column(r->debug, d);
 	if (d->bad || origin >= PL_ORIGINS)
 		return &pl_err_corrupt;
-	if ((unnamed || plumbing) && (labels || origin != PL_ORIGIN_NATIVE))
+	if ((unnamed || plumbing || source) && (labels || origin != PL_ORIGIN_NATIVE || (unnamed && source)))
 		return &pl_err_corrupt;
 	f = *last;
 	f.origin = (uint8_t)origin;
@@ -179,6 +180,8 @@ static struct plumb_error *function_row(struct pl_restore *r, struct pl_decoder 
 		err = string_id(r, labels, &f.labels);
 	if (!err)
 		err = string_id(r, unnamed, &f.unnamed);
+	if (!err)
+		err = string_id(r, source, &f.source);
 	if (!err)
 		err = labels_of(r, &f, &f.labels);
 	return err ? err : pl_profile_function(r->profile, &f, ret);
@@ -204,9 +207,11 @@ static struct plumb_error *location_row(struct pl_restore *r, struct pl_decoder 
 	last->column = decode_delta_i32(d, 0);
 	last->end_column = decode_delta_i32(d, last->column);
 	uint64_t opcode = r->opcodes ? pl_decode(r->opcodes) : 0;
+	uint32_t inlined = column(r->debug, d);
 	if (d->bad || (r->opcodes && r->opcodes->bad) || opcode > UINT16_MAX)
 		return &pl_err_corrupt;
 	l = *last;
+	l.inlined = inlined != 0;
 	l.opcode = (uint16_t)opcode;
 	struct plumb_error *err = function_id(r, last->function, &l.function);
 	return err ? err : pl_profile_location(r->profile, &l, ret);
@@ -650,6 +655,7 @@ struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder se
 	r->labels = present(&sections[PL_SECTION_LABELS]);
 	r->unnamed = present(&sections[PL_SECTION_UNNAMED]);
 	r->plumbing = present(&sections[PL_SECTION_PLUMBING]);
+	r->debug = present(&sections[PL_SECTION_DEBUG]);
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		struct plumb_error *err = restore_table(r, &tables[i], &sections[tables[i].tag]);
 		if (err)

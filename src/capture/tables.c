@@ -88,6 +88,30 @@ static struct plumb_error *encode_column(const struct plumb_profile *p, enum pl_
 	return out.err;
 }
 
+/* What debug information says: of the functions that were just written the file with their lines, of the locations
+ * whether they are inlined. Nothing if it says nothing. */
+static struct plumb_error *encode_debug(const struct plumb_profile *p, const struct pl_table_marks *m,
+					const struct pl_table_marks *to, struct pl_buf *raw)
+{
+	struct pl_buf section = PL_BUF_INIT(PL_SECTION_MAX_BYTES);
+	struct pl_encoder s = {.buf = &section}, out = {.buf = raw};
+	bool any = false;
+
+	for (uint32_t id = m->functions; id < to->functions; id++) {
+		pl_encode(&s, p->functions[id].source);
+		any = any || p->functions[id].source;
+	}
+	for (uint32_t id = m->locations; id < to->locations; id++) {
+		pl_encode(&s, p->locations[id].inlined);
+		any = any || p->locations[id].inlined;
+	}
+	out.err = s.err;
+	if (any)
+		pl_encode_section(&out, PL_SECTION_DEBUG, &section);
+	pl_buf_deinit(&section);
+	return out.err;
+}
+
 static void stack_row(struct pl_encoder *e, const struct plumb_profile *p, uint32_t id, bool first)
 {
 	const struct pl_stack *s = &p->stacks[id];
@@ -359,6 +383,8 @@ struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct
 		err = encode_column(p, PL_SECTION_PLUMBING, m->functions, to->functions, plumbing_of, raw);
 	if (!err)
 		err = encode_column(p, PL_SECTION_OPCODES, m->locations, to->locations, opcode_of, raw);
+	if (!err)
+		err = encode_debug(p, m, to, raw);
 	if (!err)
 		err = encode_changing(p, m, raw, to, whole);
 	*whole_ret = whole;

@@ -93,7 +93,7 @@ struct place {
 static struct place place_of(const struct call_tree *t, const struct pl_tree_row *row)
 {
 	const struct pl_function *f = &t->p->functions[row->function];
-	struct pl_text file = pl_text_of(t->p, f->file);
+	struct pl_text file = pl_text_of(t->p, row->line > 0 ? pl_function_source(f) : f->file);
 	struct place place = {.file = t->o->full_names ? file : pl_text_short_path(file)};
 	int32_t line = row->line > 0 ? row->line : (int32_t)f->firstline;
 	int most = t->page.width * 2 / 5;

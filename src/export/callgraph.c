@@ -86,7 +86,9 @@ static struct plumb_error *find_function(struct builder *b, uint32_t function, u
 		*ret = b->function_of[function] - 1;
 		return NULL;
 	}
-	err = add_string(b, pl_text_of(b->p, f->file), &mine.file);
+	err = add_string(b, pl_text_of(b->p, pl_function_source(f)), &mine.file);
+	if (!err)
+		err = add_string(b, pl_text_of(b->p, f->file), &mine.library);
 	if (!err)
 		err = add_string(b, b->o->full_names ? pl_frame_qualname(b->p, f) : pl_text_of(b->p, f->name),
 				 &mine.name);

@@ -16,9 +16,10 @@ struct pl_graph_cost {
 
 /** What an output calls one function: functions whose texts are equal there are one. */
 struct pl_graph_function {
-	uint32_t file, name; /* string ids of pl_callgraph.strings */
+	uint32_t file, name; /* string ids of pl_callgraph.strings; file: that its lines are in */
+	uint32_t library;    /* likewise, of a native one: that it is machine code of */
 	uint32_t firstline;
-	bool native;			  /* the file is the library that it is machine code of */
+	bool native;
 	struct pl_graph_cost self, total; /* total: once per stack even under recursion */
 };
 

@@ -95,12 +95,12 @@ static void put_object(struct writer *w, const char *key, uint32_t function)
 		put_python(w, key);
 		return;
 	}
-	fprintf(w->out, "%s=(%" PRIu32 ")", key, f->file + 1);
-	if (!w->object_known[f->file]) {
+	fprintf(w->out, "%s=(%" PRIu32 ")", key, f->library + 1);
+	if (!w->object_known[f->library]) {
 		putc(' ', w->out);
-		put_text(w, f->file);
+		put_text(w, f->library);
 	}
-	w->object_known[f->file] = true;
+	w->object_known[f->library] = true;
 	putc('\n', w->out);
 }
 

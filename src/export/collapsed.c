@@ -70,10 +70,15 @@ static bool ends_annotated(const struct collapsed *c)
 	return c->text.len >= len && memcmp(c->text.data + c->text.len - len, ANNOTATION, len) == 0;
 }
 
+static uint32_t file_of(const struct pl_function *f, const struct pl_location *loc)
+{
+	return loc->line > 0 ? pl_function_source(f) : f->file;
+}
+
 static struct plumb_error *add_part(struct collapsed *c, const struct pl_location *loc)
 {
 	const struct pl_function *f = &c->p->functions[loc->function];
-	struct pl_text file = pl_text_of(c->p, f->file);
+	struct pl_text file = pl_text_of(c->p, file_of(f, loc));
 	struct pl_line_part part = {.at = c->text.len};
 	bool bare = pl_frame_is_bare(c->p, f, loc->line);
 	struct plumb_error *err = NULL;
@@ -105,7 +110,7 @@ static struct plumb_error *make_parts(struct collapsed *c)
 		const struct pl_function *f = &c->p->functions[loc->function];
 		uint32_t name = c->o->full_names && f->qualname ? f->qualname : f->name;
 		bool bare = pl_frame_is_bare(c->p, f, loc->line);
-		uint64_t k0 = (uint64_t)f->file << 32 | name, k1 = (uint64_t)bare << 32 | (uint32_t)loc->line;
+		uint64_t k0 = (uint64_t)file_of(f, loc) << 32 | name, k1 = (uint64_t)bare << 32 | (uint32_t)loc->line;
 
 		c->part_of[i] = NO_PART;
 		if (pl_frame_is_launcher(c->p, f) || pl_map_get(&seen, k0, k1, &c->part_of[i]))

@@ -367,7 +367,7 @@ struct pl_text pl_diff_row_file(const struct pl_diff *d, uint32_t row, bool full
 	if (pl_frame_is_bare(k->profile, f, (int32_t)line))
 		return (struct pl_text){"", 0};
 	*line_ret = line;
-	struct pl_text file = pl_text_of(k->profile, f->file);
+	struct pl_text file = pl_text_of(k->profile, k->line > 0 ? pl_function_source(f) : f->file);
 	return full_names ? file : pl_text_short_path(file);
 }
 

@@ -79,7 +79,7 @@ static bool add_sources(struct pl_firefox *w)
 	bool ok = true;
 
 	for (uint32_t i = 0; i < w->p->function_count && ok; i++) {
-		uint32_t file = w->p->functions[i].file;
+		uint32_t file = pl_function_source(&w->p->functions[i]);
 
 		if (file == 0 || w->sources[file])
 			continue;
@@ -214,7 +214,7 @@ static void function_name(struct pl_firefox *w, uint32_t row)
 
 static void function_source(struct pl_firefox *w, uint32_t row)
 {
-	uint32_t source = w->sources[w->p->functions[row].file];
+	uint32_t source = w->sources[pl_function_source(&w->p->functions[row])];
 
 	number_or_null(w, source, (int64_t)source - 1);
 }

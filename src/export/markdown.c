@@ -104,7 +104,7 @@ struct report {
 static void write_function(const struct report *r, const struct pl_function_row *row)
 {
 	const struct pl_function *f = &r->p->functions[row->function];
-	struct pl_text file = pl_text_of(r->p, f->file);
+	struct pl_text file = pl_text_of(r->p, row->line > 0 ? pl_function_source(f) : f->file);
 	int32_t line = row->line > 0 ? row->line : (int32_t)f->firstline;
 	double scale = r->answer.summary.scale, total_ns = (double)r->answer.summary.totals.weight_ns * scale;
 

@@ -36,11 +36,13 @@ static bool collect(struct ranges *r, const struct pl_page_tables *t, const stru
 		const struct pl_location *l = &p->locations[t->locations[i]];
 		const struct pl_function *f = &p->functions[l->function];
 		int64_t end = l->end_line > l->line ? l->end_line : l->line;
+		const uint32_t file = pl_function_source(f);
 
-		if (l->line <= 0 || !pl_profile_source_of(p, f->file))
+		if (l->line <= 0 || !pl_profile_source_of(p, file))
 			continue;
-		if (!add(r, f->file, (int64_t)l->line - LINES_AROUND, end + LINES_AROUND) ||
-		    !add(r, f->file, (int64_t)f->firstline - LINES_BEFORE, f->firstline))
+		if (!add(r, file, (int64_t)l->line - LINES_AROUND, end + LINES_AROUND))
+			return false;
+		if (f->firstline && !add(r, file, (int64_t)f->firstline - LINES_BEFORE, f->firstline))
 			return false;
 	}
 	return true;

@@ -179,7 +179,7 @@ static struct plumb_error *add_texts(struct pl_page_tables *t, const struct plum
 	if (!err)
 		err = pl_page_string(t, p, f->qualname ? f->qualname : f->name, &id[QUALNAME]);
 	if (!err)
-		err = pl_page_string(t, p, f->file, &id[FILE_NAME]);
+		err = pl_page_string(t, p, pl_function_source(f), &id[FILE_NAME]);
 	if (!err)
 		err = add_module(t, pl_text_of(p, f->file), &id[MODULE]);
 	for (int i = 0; i < TEXTS && !err; i++)

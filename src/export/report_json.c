@@ -207,6 +207,8 @@ static void write_functions(struct report *r)
 		key_text(j, "qualname", pl_frame_qualname(r->p, f));
 		key_text(j, "file", pl_text_of(r->p, f->file));
 		pl_json_key_u64(j, "line", f->firstline);
+		if (f->source)
+			key_text(j, "source", pl_text_of(r->p, f->source));
 		pl_json_key_str(j, "kind", pl_kind_name(f->origin));
 		pl_json_key_bool(j, "own", !pl_own_code_is_library(r->p, f));
 		write_tag(r, row->function);
@@ -265,6 +267,8 @@ static void write_locations(struct report *r)
 		pl_json_key_i64(j, "end_column", l->end_column);
 		if (l->opcode)
 			write_opcode(r, l->opcode - 1);
+		if (l->inlined)
+			pl_json_key_bool(j, "inlined", true);
 		pl_json_object_end(j);
 	}
 	pl_json_array_end(j);

@@ -151,7 +151,7 @@ static void set_place(const struct pl_rows *rows, struct pl_row *row, uint32_t f
 {
 	const struct pl_function *f = &rows->p->functions[function];
 
-	row->file = pl_text_of(rows->p, f->file);
+	row->file = pl_text_of(rows->p, line > 0 ? pl_function_source(f) : f->file);
 	if (!rows->o->full_names)
 		row->file = pl_text_short_path(row->file);
 	row->line = line > 0 ? (uint32_t)line : f->firstline;

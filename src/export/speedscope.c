@@ -256,8 +256,8 @@ static void write_frame(struct writer *w, const struct pl_location *l)
 
 	pl_json_object(&w->j);
 	key_text(w, "name", f->qualname ? f->qualname : f->name);
-	if (pl_text_of(w->p, f->file).len)
-		key_text(w, "file", f->file);
+	if (pl_text_of(w->p, pl_function_source(f)).len)
+		key_text(w, "file", pl_function_source(f));
 	if (l->line > 0)
 		pl_json_key_i64(&w->j, "line", l->line);
 	if (l->column >= 0)

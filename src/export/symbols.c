@@ -49,20 +49,23 @@ struct plumb_error *pl_symbols_string(struct pl_symbols *s, uint32_t string, uin
 }
 
 /* *ret: 1 + the index of the file of @p f, where its build is known. */
-static struct plumb_error *library_of(struct pl_symbols *s, const struct pl_function *f, uint32_t file, uint32_t *ret)
+static struct plumb_error *library_of(struct pl_symbols *s, const struct pl_function *f, uint32_t *ret)
 {
 	const uint32_t build_id = f->origin == PL_ORIGIN_NATIVE ? pl_profile_build_id(s->p, f->file) : 0;
-	struct pl_symbol_library l = {.file = file};
+	struct pl_symbol_library l = {0};
 	uint32_t index = (uint32_t)s->libraries.len;
 
 	*ret = 0;
 	if (!build_id)
 		return NULL;
-	if (!pl_map_get(&s->library_of, file, 0, &index)) {
-		struct plumb_error *err = pl_symbols_string(s, build_id, &l.build_id);
+	struct plumb_error *err = pl_symbols_string(s, f->file, &l.file);
+	if (err)
+		return err;
+	if (!pl_map_get(&s->library_of, l.file, 0, &index)) {
+		err = pl_symbols_string(s, build_id, &l.build_id);
 		if (err)
 			return err;
-		if (!pl_vec_push(&s->libraries, l) || !pl_map_set(&s->library_of, file, 0, index))
+		if (!pl_vec_push(&s->libraries, l) || !pl_map_set(&s->library_of, l.file, 0, index))
 			return &pl_err_no_memory;
 	}
 	*ret = 1 + index;
@@ -76,9 +79,9 @@ static struct plumb_error *describe(struct pl_symbols *s, const struct pl_functi
 	if (!err)
 		err = pl_symbols_string(s, f->name, &ret->system_name);
 	if (!err)
-		err = pl_symbols_string(s, f->file, &ret->file);
+		err = pl_symbols_string(s, pl_function_source(f), &ret->file);
 	if (!err)
-		err = library_of(s, f, ret->file, &ret->library);
+		err = library_of(s, f, &ret->library);
 	if (ret->system_name == ret->name)
 		ret->system_name = 0;
 	ret->firstline = f->firstline;

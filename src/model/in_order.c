@@ -51,6 +51,8 @@ static int compare_functions(const void *a, const void *b, void *ctx)
 	if (!order)
 		order = compare_texts(p, f->unnamed, g->unnamed);
 	if (!order)
+		order = compare_texts(p, f->source, g->source);
+	if (!order)
 		order = compare_u64(f->plumbing, g->plumbing);
 	return order ? order : compare_u64(f->origin, g->origin);
 }
@@ -74,7 +76,9 @@ static int compare_locations(const void *a, const void *b, void *ctx)
 		order = compare_i32(l->end_line, m->end_line);
 	if (!order)
 		order = compare_i32(l->end_column, m->end_column);
-	return order ? order : compare_u64(l->opcode, m->opcode);
+	if (!order)
+		order = compare_u64(l->opcode, m->opcode);
+	return order ? order : compare_u64(l->inlined, m->inlined);
 }
 
 static int compare_stacks(const void *a, const void *b, void *ctx)
@@ -156,8 +160,8 @@ static struct plumb_error *copy_functions(struct copy *c)
 	sort(c, c->from->function_count, compare_functions);
 	for (uint32_t i = 0; i < c->from->function_count; i++) {
 		struct pl_function f = c->from->functions[c->order[i]];
-		uint32_t *const texts[] = {&f.file, &f.qualname, &f.name, &f.labels, &f.unnamed};
-		struct plumb_error *err = copy_texts(c, texts, 5);
+		uint32_t *const texts[] = {&f.file, &f.qualname, &f.name, &f.labels, &f.unnamed, &f.source};
+		struct plumb_error *err = copy_texts(c, texts, sizeof texts / sizeof *texts);
 		if (!err)
 			err = pl_profile_function(c->into, &f, &c->functions[c->order[i]]);
 		if (err)

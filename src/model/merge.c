@@ -70,6 +70,7 @@ static struct plumb_error *merge_functions(struct plumb_profile *into, const str
 		f.file = m->strings[f.file];
 		f.labels = m->strings[f.labels];
 		f.unnamed = m->strings[f.unnamed];
+		f.source = m->strings[f.source];
 		struct plumb_error *err = pl_profile_function(into, &f, &m->functions[i]);
 		if (err)
 			return err;

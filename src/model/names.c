@@ -20,7 +20,7 @@ static uint64_t function_bytes(const struct plumb_profile *p, uint32_t function)
 	const struct pl_function *f = &p->functions[function];
 
 	return string_bytes(p, f->name) + string_bytes(p, f->qualname) + string_bytes(p, f->file) +
-	       string_bytes(p, f->labels) + string_bytes(p, f->unnamed);
+	       string_bytes(p, f->labels) + string_bytes(p, f->unnamed) + string_bytes(p, f->source);
 }
 
 static uint64_t process_bytes(const struct plumb_profile *p, uint32_t process)

@@ -57,7 +57,7 @@ static struct plumb_error *take_location(struct part *x, uint32_t id, uint32_t *
 	struct pl_location l = x->from->locations[id];
 	struct pl_function f = x->from->functions[l.function];
 	struct plumb_error *err =
-		take_strings(x, (uint32_t *[]){&f.name, &f.qualname, &f.file, &f.labels, &f.unnamed}, 5);
+		take_strings(x, (uint32_t *[]){&f.name, &f.qualname, &f.file, &f.labels, &f.unnamed, &f.source}, 6);
 
 	if (!err)
 		err = pl_profile_function(x->into, &f, &l.function);

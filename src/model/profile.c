@@ -154,9 +154,10 @@ struct plumb_error *pl_profile_function(struct plumb_profile *p, const struct pl
 	struct plumb_error *err = intern_triple(&x->names, f->name, f->qualname, f->file, &names);
 	if (err)
 		return err;
-	assert(!f->labels || !f->unnamed);
+	assert(!f->labels + !f->unnamed + !f->source >= 2);
 	const uint64_t k0 = pair(names, f->firstline),
-		       k1 = pair(f->labels | f->unnamed, f->origin | (uint32_t)f->plumbing << 8);
+		       k1 = pair(f->labels | f->unnamed | f->source,
+				 f->origin | (uint32_t)f->plumbing << 8 | (uint32_t)(f->source != 0) << 9);
 	if (pl_map_get(&x->functions, k0, k1, ret))
 		return NULL;
 	err = pl_row_room(p, (void **)&p->functions, &x->function_cap, p->function_count, sizeof *p->functions);
@@ -178,7 +179,7 @@ struct plumb_error *pl_profile_location(struct plumb_profile *p, const struct pl
 		intern_triple(&x->spans, (uint32_t)l->end_line, (uint32_t)l->column, (uint32_t)l->end_column, &span);
 	if (err)
 		return err;
-	uint64_t k0 = pair(l->function, (uint32_t)l->line), k1 = pair(l->opcode, span);
+	uint64_t k0 = pair(l->function, (uint32_t)l->line), k1 = pair(l->opcode | (uint32_t)l->inlined << 16, span);
 	if (pl_map_get(&x->locations, k0, k1, ret))
 		return NULL;
 	err = pl_row_room(p, (void **)&p->locations, &x->location_cap, p->location_count, sizeof *p->locations);

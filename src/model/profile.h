@@ -94,6 +94,8 @@ struct pl_function {
 	uint32_t labels;  /* string id; not 0: it is no function, but the tag that stacks stand on (labels.h) */
 	uint32_t unnamed; /* string id; not 0: a native one that no symbol named when it was sampled; where it is, for
 			     whoever has symbols later: BUILD-ID+0xADDRESS. It has no labels then */
+	uint32_t source;  /* string id; of a native one with debug information: the file that its lines are in, while
+			     `file`  is the library. 0: not known. It has neither labels nor is it unnamed then */
 	uint8_t origin;	  /* enum pl_frame_origin */
 	bool plumbing;	  /* a native one that only passes a call on; it is hidden unless all is asked for */
 };
@@ -101,6 +103,7 @@ struct pl_location {
 	uint32_t function;
 	int32_t line, end_line, column, end_column; /* line 0: none; columns from 0, -1: none */
 	uint16_t opcode; /* 1 + the opcode that the interpreter ran there, specialised or not; 0: not recorded */
+	bool inlined;	 /* the function was compiled into the one that calls it */
 };
 struct pl_stack {
 	uint32_t parent, location; /* node 0: parent 0, location 0, not a frame */
@@ -348,6 +351,12 @@ bool pl_is_build_id(const char *text, size_t len);
 struct plumb_error *pl_profile_module(struct plumb_profile *p, const struct pl_module *m) PLUMB_MUST_CHECK;
 /** String id of the build-id of @p file; 0: it is not known, or there were several. */
 uint32_t pl_profile_build_id(const struct plumb_profile *p, uint32_t file);
+
+/** The file that the lines of @p f are in; a string id. */
+static inline uint32_t pl_function_source(const struct pl_function *f)
+{
+	return f->source ? f->source : f->file;
+}
 
 /** Whether frames of @p f are not shown unless plumbing is asked for: of a profile that nothing was chosen of. */
 static inline bool pl_profile_hides(const struct plumb_profile *p, const struct pl_function *f)

@@ -109,8 +109,10 @@ static struct plumb_error *map_function(struct refiner *r, uint32_t id, uint32_t
 
 	if (r->functions[id] == NOT_YET) {
 		f.plumbing = f.plumbing && !r->o.native;
+		f.source = r->o.functions ? 0 : f.source;
 		if ((err = map_names(r, id, &f)) || (err = map_string(r, &f.file)) ||
-		    (err = map_string(r, &f.labels)) || (err = pl_profile_function(r->to, &f, &r->functions[id])))
+		    (err = map_string(r, &f.labels)) || (err = map_string(r, &f.source)) ||
+		    (err = pl_profile_function(r->to, &f, &r->functions[id])))
 			return err;
 	}
 	*ret = r->functions[id];

@@ -31,6 +31,8 @@ static int compare_names(const struct plumb_profile *p, uint32_t a, int32_t a_li
 	if (!order)
 		order = compare_strings(p, f->file, g->file);
 	if (!order)
+		order = compare_strings(p, f->source, g->source);
+	if (!order)
 		order = compare_u64(f->firstline, g->firstline);
 	if (!order)
 		order = (a_line > b_line) - (a_line < b_line);

@@ -307,12 +307,24 @@ static struct plumb_error *add_code(struct path *p, uint32_t code, int32_t offse
 	return pl_trie_child(p->r->trie, p->node, code, offset, opcode, &p->node);
 }
 
+/* 1 + where in its function the instruction is, for its line; 0: it has none. Of what evaluates Python nobody asks. */
+static int32_t offset_of(const struct pl_native_reader *n, const struct pl_native_frame *f,
+			 const struct pl_native_role *role)
+{
+	const uint64_t offset = f->function ? pl_native_frame_place(f) - f->function : 0;
+
+	if (role->passes_on || !is_in_file(&n->native->place, f->image) || n->native->place.files.data[f->image].jit)
+		return 0;
+	return offset < INT32_MAX ? 1 + (int32_t)offset : 0;
+}
+
 static struct plumb_error *add_native(struct path *p, uint32_t i, const struct pl_native_role *role)
 {
+	const struct pl_native_frame *f = &p->stack->native.data[i];
 	uint32_t code;
-	struct plumb_error *err = code_of(p->n, p->r, &p->stack->native.data[i], role, &code);
+	struct plumb_error *err = code_of(p->n, p->r, f, role, &code);
 
-	return err ? err : add_code(p, code, 0, 0);
+	return err ? err : add_code(p, code, offset_of(p->n, f, role), 0);
 }
 
 /* No function begins at 0. */

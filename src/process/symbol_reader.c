@@ -26,7 +26,9 @@ struct pl_symbol_job {
 	uint8_t build_id[64];
 	size_t build_id_len;
 	struct pl_work work;
+	bool of_lines;			/* debug information is asked for, and no functions */
 	struct pl_functions *functions; /* the answer */
+	struct pl_file_lines *lines;
 };
 
 static bool is_perf_map(pid_t pid, const struct pl_mapping *map)
@@ -47,7 +49,13 @@ static struct plumb_error *read_functions(struct pl_symbol_job *j, const pl_mapp
 {
 	const struct pl_mapped_place place = {
 		j->pid, &j->seen, maps, live ? pl_mem_live_mem(live) : NULL, &j->work, pl_native_methods_add};
-	struct plumb_error *err = pl_mapped_functions(&place, &j->map, j->build_id, j->build_id_len, &j->functions);
+	struct plumb_error *err = NULL;
+
+	if (j->of_lines) {
+		j->lines = pl_file_lines_of_mapping(&place, &j->map, j->build_id, j->build_id_len, j->work.most);
+		return NULL;
+	}
+	err = pl_mapped_functions(&place, &j->map, j->build_id, j->build_id_len, &j->functions);
 
 	if (!err)
 		pl_functions_sort(j->functions);
@@ -96,6 +104,7 @@ static void free_job(struct pl_aside *a)
 	struct pl_symbol_job *j = (struct pl_symbol_job *)a;
 
 	pl_functions_destroy(j->functions);
+	pl_file_lines_destroy(j->lines);
 	free(j->map.path);
 	free(j);
 }
@@ -103,25 +112,35 @@ static void free_job(struct pl_aside *a)
 static const struct pl_aside_ops ops = {.name = "plumb-symbols", .process = read_symbols, .free = free_job};
 
 /* What may be spent for a file of @p pid. */
-static uint64_t left_for(const struct pl_symbol_reader *r, pid_t pid)
+static uint64_t left_of(uint64_t spent, const struct pl_map *by_process, pid_t pid)
 {
-	uint64_t left = WORK_MAX - r->spent, of_process;
+	uint64_t left = WORK_MAX - spent, of_process;
 	uint32_t pages = 0;
 
-	(void)pl_map_get(&r->by_process, (uint64_t)pid, 0, &pages);
+	(void)pl_map_get(by_process, (uint64_t)pid, 0, &pages);
 	of_process = (uint64_t)pages * PAGE;
 	of_process = of_process < PL_IMAGE_WORK ? PL_IMAGE_WORK - of_process : 0;
 	return left < of_process ? left : of_process;
 }
 
-static void note_spent(struct pl_symbol_reader *r, pid_t pid, uint64_t spent)
+static void note_spent(uint64_t *all, struct pl_map *by_process, pid_t pid, uint64_t spent)
 {
 	uint32_t pages = 0;
 
-	r->spent += spent < WORK_MAX - r->spent ? spent : WORK_MAX - r->spent;
-	(void)pl_map_get(&r->by_process, (uint64_t)pid, 0, &pages);
+	*all += spent < WORK_MAX - *all ? spent : WORK_MAX - *all;
+	(void)pl_map_get(by_process, (uint64_t)pid, 0, &pages);
 	/* Without memory for that it counts for all of them alone. */
-	(void)pl_map_set(&r->by_process, (uint64_t)pid, 0, pages + (uint32_t)(spent / PAGE) + 1);
+	(void)pl_map_set(by_process, (uint64_t)pid, 0, pages + (uint32_t)(spent / PAGE) + 1);
+}
+
+uint64_t pl_symbol_lines_left(const struct pl_symbol_reader *r, pid_t pid)
+{
+	return left_of(r->lines_spent, &r->lines_by_process, pid);
+}
+
+void pl_symbol_lines_note(struct pl_symbol_reader *r, pid_t pid, uint64_t spent)
+{
+	note_spent(&r->lines_spent, &r->lines_by_process, pid, spent);
 }
 
 static struct pl_symbol_job *job_create(const struct pl_code_file *q, uint64_t most)
@@ -149,7 +168,7 @@ static struct pl_symbol_job *job_create(const struct pl_code_file *q, uint64_t m
 static uint64_t left(struct pl_symbol_reader *r, const struct pl_code_file *q)
 {
 	return is_perf_map(q->pid, q->map) ? pl_ration_begin(&r->perf_maps, pl_clock_monotonic_ns()).most
-					   : left_for(r, q->pid);
+					   : left_of(r->spent, &r->by_process, q->pid);
 }
 
 bool pl_symbol_ask(struct pl_symbol_reader *r, const struct pl_code_file *q)
@@ -160,22 +179,57 @@ bool pl_symbol_ask(struct pl_symbol_reader *r, const struct pl_code_file *q)
 	return j && pl_asker_begin(&r->asker, &j->aside);
 }
 
+bool pl_symbol_ask_lines(struct pl_symbol_reader *r, const struct pl_code_file *q)
+{
+	uint64_t most = pl_asker_may(&r->asker) ? pl_symbol_lines_left(r, q->pid) : 0;
+	struct pl_symbol_job *j = most ? job_create(q, most) : NULL;
+
+	if (j)
+		j->of_lines = true;
+	return j && pl_asker_begin(&r->asker, &j->aside);
+}
+
+static void take_lines(struct pl_symbol_reader *r, struct pl_symbol_job *j)
+{
+	struct pl_file_lines *l = j->lines;
+
+	if (l)
+		pl_symbol_lines_note(r, j->pid, l->work.spent);
+	if (!l || !l->dwarf)
+		return; /* it goes with the job */
+	r->lines = l;
+	j->lines = NULL;
+}
+
 static struct pl_functions *take_answer(struct pl_symbol_reader *r)
 {
 	struct pl_symbol_job *j = (struct pl_symbol_job *)r->asker.asked;
 	struct pl_functions *answer = j->functions;
 
-	if (is_perf_map(j->pid, &j->map))
+	if (j->of_lines)
+		take_lines(r, j);
+	else if (is_perf_map(j->pid, &j->map))
 		pl_ration_end(&r->perf_maps, &j->work);
 	else
-		note_spent(r, j->pid, j->work.spent);
+		note_spent(&r->spent, &r->by_process, j->pid, j->work.spent);
 	j->functions = NULL;
+
 	return answer;
+}
+
+struct pl_file_lines *pl_symbol_take_lines(struct pl_symbol_reader *r)
+{
+	struct pl_file_lines *lines = r->lines;
+
+	r->lines = NULL;
+	return lines;
 }
 
 bool pl_symbol_answered(struct pl_symbol_reader *r, int timeout_ms, int patience_ms, struct pl_functions **ret)
 {
 	enum pl_asked asked = pl_asker_wait(&r->asker, timeout_ms, patience_ms);
+
+	pl_file_lines_destroy(pl_symbol_take_lines(r)); /* nobody wanted it */
 
 	*ret = asked == PL_ASKED_DONE ? take_answer(r) : NULL;
 	if (asked == PL_ASKED_PENDING)
@@ -187,5 +241,7 @@ bool pl_symbol_answered(struct pl_symbol_reader *r, int timeout_ms, int patience
 void pl_symbol_reader_deinit(struct pl_symbol_reader *r)
 {
 	pl_asker_end(&r->asker);
+	pl_file_lines_destroy(pl_symbol_take_lines(r));
 	pl_map_deinit(&r->by_process);
+	pl_map_deinit(&r->lines_by_process);
 }

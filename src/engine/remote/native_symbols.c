@@ -20,8 +20,10 @@ void pl_native_symbols_deinit(struct pl_native_symbols *s)
 	pl_demangler_deinit(&s->demangler);
 	pl_map_deinit(&s->perf_maps);
 	pl_vec_deinit(&s->perf_maps_read);
-	for (size_t i = 0; i < s->files.len; i++)
+	for (size_t i = 0; i < s->files.len; i++) {
 		pl_functions_destroy(s->files.data[i].functions);
+		pl_file_lines_destroy(s->files.data[i].lines);
+	}
 	pl_vec_deinit(&s->files);
 }
 
@@ -73,6 +75,7 @@ static void keep_perf_map(struct pl_native_symbols *s, struct pl_native_symbols_
 
 static void ask(struct pl_native_symbols *s, const struct pl_code_module *m, struct pl_native_symbols_file *f)
 {
+	const bool lines = f->state == PL_NATIVE_SYMBOLS_NAMED;
 	const struct pl_code_file q = {.pid = m->pid,
 				       .seen = &m->seen,
 				       .map = &m->map,
@@ -80,10 +83,26 @@ static void ask(struct pl_native_symbols *s, const struct pl_code_module *m, str
 				       .build_id_len = m->build_id_len};
 
 	s->asked_perf_map = pl_code_module_is_perf_map(&m->map);
+	s->asked_lines = lines;
 	if (s->asked_perf_map)
 		forget_older(s, m);
-	f->state = pl_symbol_ask(&s->reader, &q) ? PL_NATIVE_SYMBOLS_ASKED : PL_NATIVE_SYMBOLS_READ;
+	const bool asked = lines ? pl_symbol_ask_lines(&s->reader, &q) : pl_symbol_ask(&s->reader, &q);
+	f->state = asked ? PL_NATIVE_SYMBOLS_ASKED : PL_NATIVE_SYMBOLS_READ;
 	s->asked = m->id;
+}
+
+/* What was answered about @p f. */
+static void take_over(struct pl_native_symbols *s, struct pl_native_symbols_file *f, struct pl_functions *functions)
+{
+	if (s->asked_lines) {
+		f->lines = pl_symbol_take_lines(&s->reader);
+		f->state = PL_NATIVE_SYMBOLS_READ;
+		return;
+	}
+	f->functions = functions;
+	f->state = functions && !s->asked_perf_map ? PL_NATIVE_SYMBOLS_NAMED : PL_NATIVE_SYMBOLS_READ;
+	if (s->asked_perf_map)
+		keep_perf_map(s, f);
 }
 
 /* False: the question that is open is not answered yet. */
@@ -95,10 +114,7 @@ static bool take_answer(struct pl_native_symbols *s, int wait_ms)
 		return true;
 	if (!pl_symbol_answered(&s->reader, wait_ms, PATIENCE_MS, &functions))
 		return false;
-	s->files.data[s->asked] =
-		(struct pl_native_symbols_file){.state = PL_NATIVE_SYMBOLS_READ, .functions = functions};
-	if (s->asked_perf_map)
-		keep_perf_map(s, &s->files.data[s->asked]);
+	take_over(s, &s->files.data[s->asked], functions);
 	return true;
 }
 
@@ -121,20 +137,20 @@ bool pl_native_symbols_ready(struct pl_native_symbols *s, const struct pl_code_m
 
 	if (!f || f->state == PL_NATIVE_SYMBOLS_READ)
 		return true;
-	if (!take_answer(s, may_wait_ms(s, patient)))
-		return false;
-	if (!may_wait_ms(s, patient))
-		return false;
-	if (f->state == PL_NATIVE_SYMBOLS_UNREAD)
+	/* Names first: they come sooner, and more depends on them. */
+	while (take_answer(s, may_wait_ms(s, patient)) && may_wait_ms(s, patient)) {
+		if (f->state == PL_NATIVE_SYMBOLS_READ)
+			return true;
 		ask(s, m, f);
-	return f->state == PL_NATIVE_SYMBOLS_READ || take_answer(s, may_wait_ms(s, patient));
+	}
+	return f->state == PL_NATIVE_SYMBOLS_READ;
 }
 
 void pl_native_symbols_give_up(struct pl_native_symbols *s, const struct pl_code_module *m)
 {
 	struct pl_native_symbols_file *f = file_of(s, m);
 
-	if (f && f->state == PL_NATIVE_SYMBOLS_UNREAD)
+	if (f && (f->state == PL_NATIVE_SYMBOLS_UNREAD || f->state == PL_NATIVE_SYMBOLS_NAMED))
 		f->state = PL_NATIVE_SYMBOLS_READ;
 }
 
@@ -161,4 +177,19 @@ void pl_native_symbols_text(struct pl_native_symbols *s, const struct pl_native_
 		put_place(n, buf);
 	else if (!pl_demangle(&s->demangler, name, buf))
 		snprintf(buf, PL_NATIVE_NAME, "%s", name);
+}
+
+size_t pl_native_symbols_places(struct pl_native_symbols *s, const struct pl_native_code *n, uint64_t place,
+				void (*tell)(void *ctx, const struct pl_dwarf_place *p), void *ctx)
+{
+	struct pl_file_lines *l = n->module && n->module->id < s->files.len ? s->files.data[n->module->id].lines : NULL;
+	const uint64_t left = l ? pl_symbol_lines_left(&s->reader, n->module->pid) : 0;
+
+	if (!left)
+		return 0;
+	const uint64_t before = l->work.spent;
+	l->work.most = before + left;
+	size_t count = pl_dwarf_places(l->dwarf, place, tell, ctx);
+	pl_symbol_lines_note(&s->reader, n->module->pid, l->work.spent - before);
+	return count;
 }

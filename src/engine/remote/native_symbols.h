@@ -9,11 +9,17 @@
 
 #define PL_NATIVE_NAME PL_DEMANGLED /* bytes of a name; those of C++ have some hundreds, made-up ones any number */
 
-enum pl_native_symbols_state { PL_NATIVE_SYMBOLS_UNREAD, PL_NATIVE_SYMBOLS_ASKED, PL_NATIVE_SYMBOLS_READ };
+enum pl_native_symbols_state {
+	PL_NATIVE_SYMBOLS_UNREAD,
+	PL_NATIVE_SYMBOLS_ASKED,
+	PL_NATIVE_SYMBOLS_NAMED, /* its debug information is still to be read */
+	PL_NATIVE_SYMBOLS_READ,
+};
 
 struct pl_native_symbols_file {
 	enum pl_native_symbols_state state;
-	struct pl_functions *functions; /* of PL_NATIVE_SYMBOLS_READ; NULL: it has none that we know */
+	struct pl_functions *functions; /* once they are read; NULL: it has none that we know */
+	struct pl_file_lines *lines;	/* of PL_NATIVE_SYMBOLS_READ, likewise */
 	uint64_t bytes;			/* of those of a perf map */
 };
 
@@ -29,7 +35,7 @@ struct pl_native_symbols {
 	size_t perf_maps_first;
 	uint64_t perf_maps_bytes, perf_maps_most; /* most: 0, PL_PERF_MAPS_MOST */
 	uint32_t asked;				  /* while reader.asker.asked: the module */
-	bool asked_perf_map;
+	bool asked_perf_map, asked_lines;
 	uint64_t end_ns; /* of the time for whoever waits for the end; 0: nobody does */
 	struct pl_demangler demangler;
 };
@@ -46,5 +52,9 @@ const char *pl_native_symbols_name(struct pl_native_symbols *s, const struct pl_
 /** What a function is called: by its @p name in the file, as people write it; NULL: by its file and its place in it. */
 void pl_native_symbols_text(struct pl_native_symbols *s, const struct pl_native_code *n, const char *name,
 			    char buf[static PL_NATIVE_NAME]);
+/** Tell of the instruction at @p place of the file of @p n, as pl_dwarf_places does, as far as the work for the process
+ * goes. 0: nothing is known. */
+size_t pl_native_symbols_places(struct pl_native_symbols *s, const struct pl_native_code *n, uint64_t place,
+				void (*tell)(void *ctx, const struct pl_dwarf_place *p), void *ctx);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "codes.h"
 #include "lines.h"
+#include "native_lines.h"
 #include "native_symbols.h"
 #include "pool_task.h"
 #include "source_texts.h"
@@ -43,6 +44,7 @@ struct pl_resolver {
 	struct pl_tagged tagged;
 	struct pl_pool_tasks pool_tasks;
 	struct pl_native_symbols symbols;
+	struct pl_native_lines native_lines;
 	struct pl_record lock; /* that the next sample waited for; kind 0: none, as of a sample */
 };
 
@@ -77,6 +79,7 @@ void pl_resolver_destroy(struct pl_resolver *r)
 	pl_tagged_deinit(&r->tagged);
 	pl_pool_tasks_deinit(&r->pool_tasks);
 	pl_native_symbols_deinit(&r->symbols);
+	pl_native_lines_deinit(&r->native_lines);
 	free(r);
 }
 
@@ -213,7 +216,34 @@ static struct plumb_error *take_code(struct pl_resolver *r, const struct pl_reco
 
 /* ---- stacks, processes, threads ---------------------------------------------------------------------------------- */
 
-static struct plumb_error *take_node(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
+/* The text of a source file of C is wanted, as those of Python are. */
+static struct plumb_error *want_source(struct pl_resolver *r, const struct pl_known_code *code, uint32_t location,
+				       const struct plumb_profile *p)
+{
+	const uint32_t source = p->functions[p->locations[location].function].source;
+
+	if (!source || *pl_strtab_get(p->strings, source, NULL) != '/')
+		return NULL;
+	return pl_texts_want(&r->texts, source, code->process, code->view);
+}
+
+static struct plumb_error *take_native_node(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
+{
+	const struct code_row *row = &r->codes.data[rec->node.code];
+	const struct pl_native_at at = {row->code, row->function, rec->node.offset};
+	struct node node = r->nodes.data[rec->node.parent];
+	const uint32_t *locations;
+	uint32_t count;
+	struct plumb_error *err = pl_native_lines_find(&r->native_lines, &r->symbols, &at, p, &locations, &count);
+
+	for (uint32_t i = 0; i < count && !err; i++) {
+		err = pl_profile_stack(p, node.stack, locations[i], &node.stack);
+		err = err ? err : want_source(r, row->code, locations[i], p);
+	}
+	return err || pl_vec_push(&r->nodes, node) ? err : &pl_err_no_memory;
+}
+
+static struct plumb_error *take_python_node(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
 {
 	const struct code_row *row = &r->codes.data[rec->node.code];
 	struct pl_position pos = pl_lines_at(&row->lines, rec->node.offset);
@@ -232,9 +262,15 @@ static struct plumb_error *take_node(struct pl_resolver *r, const struct pl_reco
 		if ((err = pl_profile_location(p, &loc, &location)) ||
 		    (err = pl_profile_stack(p, node.stack, location, &node.stack)))
 			return err;
-		node.python = row->code->is_native ? node.python : 1 + location;
+		node.python = 1 + location;
 	}
 	return pl_vec_push(&r->nodes, node) ? NULL : &pl_err_no_memory;
+}
+
+static struct plumb_error *take_node(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
+{
+	return r->codes.data[rec->node.code].code->is_native ? take_native_node(r, rec, p)
+							     : take_python_node(r, rec, p);
 }
 
 /* ids[index] = id */

@@ -55,10 +55,10 @@ static void write_stack(FILE *out, const struct plumb_profile *p, uint32_t stack
 	for (; stack; stack = p->stacks[stack].parent) {
 		const struct pl_location *l = &p->locations[p->stacks[stack].location];
 		const struct pl_function *f = &p->functions[l->function];
-		fprintf(out, " <%d%s %s %s %s %" PRIu32 " %s%s@%d-%d:%d-%d o%d>", f->origin, f->plumbing ? "p" : "",
+		fprintf(out, " <%d%s %s %s %s %" PRIu32 " %s%s%s@%d-%d:%d-%d o%d%s>", f->origin, f->plumbing ? "p" : "",
 			text_of(p, f->name), text_of(p, f->qualname), text_of(p, f->file), f->firstline,
-			labels_text(p, f, labels), text_of(p, f->unnamed), l->line, l->end_line, l->column,
-			l->end_column, l->opcode);
+			labels_text(p, f, labels), text_of(p, f->unnamed), text_of(p, f->source), l->line, l->end_line,
+			l->column, l->end_column, l->opcode, l->inlined ? "i" : "");
 	}
 }
 
@@ -277,6 +277,18 @@ static uint32_t generate_tag(struct generator *g)
 	return tag;
 }
 
+/* By debug information: two files of one library have a function of that name, which is inlined now and then. */
+static void add_source(struct generator *g, struct pl_function *f, struct pl_location *l)
+{
+	static const char *const sources[] = {"", "/src/a.c", "/src/b.c"};
+
+	f->source = add_string(g->profile, sources[random_below(&g->rng, 3)]);
+	if (!f->source)
+		return;
+	l->line = l->end_line = 1 + (int32_t)random_below(&g->rng, 3);
+	l->inlined = random_below(&g->rng, 2) == 0;
+}
+
 /* Of one file there are two builds; the functions look the same, and are not. */
 static uint32_t generate_unnamed(struct generator *g, uint32_t parent)
 {
@@ -293,6 +305,8 @@ static uint32_t generate_unnamed(struct generator *g, uint32_t parent)
 	uint32_t location = 0, stack = 0;
 
 	f.qualname = f.name;
+	if (!f.unnamed)
+		add_source(g, &f, &l);
 	check(pl_profile_module(p, &build));
 	check(pl_profile_function(p, &f, &l.function));
 	check(pl_profile_location(p, &l, &location));

@@ -39,7 +39,7 @@ static void functions_are_equal_by_all_their_fields(void **state)
 {
 	struct plumb_profile *p = *state;
 	const struct pl_function base = {.name = 1, .qualname = 2, .file = 3, .firstline = 4, .origin = 0};
-	struct pl_function others[8] = {base, base, base, base, base, base, base, base};
+	struct pl_function others[9] = {base, base, base, base, base, base, base, base, base};
 	others[1].name = 9;
 	others[2].qualname = 9;
 	others[3].file = 9;
@@ -47,15 +47,16 @@ static void functions_are_equal_by_all_their_fields(void **state)
 	others[5].origin = PL_ORIGIN_NATIVE;
 	others[6].unnamed = 9;
 	others[7].plumbing = true;
+	others[8].source = 9;
 	for (int round = 0; round < 2; round++) {
-		for (uint32_t i = 0; i < 8; i++) {
+		for (uint32_t i = 0; i < 9; i++) {
 			uint32_t id = 99;
 			check(pl_profile_function(p, &others[i], &id));
 			assert_int_equal(id, i);
 			assert_memory_equal(&p->functions[id], &others[i], sizeof base);
 		}
 	}
-	assert_int_equal(p->function_count, 8);
+	assert_int_equal(p->function_count, 9);
 }
 
 static void locations_are_equal_by_all_their_fields(void **state)
@@ -67,7 +68,7 @@ static void locations_are_equal_by_all_their_fields(void **state)
 	f.name = 2;
 	check(pl_profile_function(p, &f, &f1));
 	const struct pl_location base = {.function = f0, .line = 1, .end_line = 2, .column = 3, .end_column = 4};
-	struct pl_location others[7] = {base, base, base, base, base, base, base};
+	struct pl_location others[8] = {base, base, base, base, base, base, base, base};
 	others[1].function = f1;
 	others[2].line = -1;
 	others[3].end_line = 9;
@@ -75,8 +76,9 @@ static void locations_are_equal_by_all_their_fields(void **state)
 	others[5].end_column = 9;
 	others[6].column = 2; /* swapped with end_line */
 	others[6].end_line = 3;
+	others[7].inlined = true;
 	for (int round = 0; round < 2; round++) {
-		for (uint32_t i = 0; i < 7; i++) {
+		for (uint32_t i = 0; i < 8; i++) {
 			uint32_t id = 99;
 			check(pl_profile_location(p, &others[i], &id));
 			assert_int_equal(id, i);

@@ -131,10 +131,10 @@ static int frames_of(const struct plumb_profile *p, uint32_t stack, const struct
 			continue;
 		if (o->functions)
 			l = (struct pl_location){.function = l.function, .column = -1, .end_column = -1};
-		snprintf(frames[count++], 256, "%d%s %s %s %s %d:%d:%d:%d:%d %s%s", f->origin,
+		snprintf(frames[count++], 256, "%d%s %s %s %s %d:%d:%d:%d:%d%s %s%s%s", f->origin,
 			 f->plumbing && !o->native ? "p" : "", text(p, f->name), text(p, f->qualname), text(p, f->file),
-			 l.line, l.end_line, l.column, l.end_column, l.opcode, labels_text(p, f, labels),
-			 text(p, f->unnamed));
+			 l.line, l.end_line, l.column, l.end_column, l.opcode, l.inlined ? "i" : "",
+			 labels_text(p, f, labels), text(p, f->unnamed), o->functions ? "" : text(p, f->source));
 	}
 	return count;
 }

@@ -100,8 +100,9 @@ static void compare_functions(const struct plumb_profile *p, const struct pl_fil
 	check(pl_view_totals(p, f, &t));
 	for (size_t i = 0; i < rows.len; i++) {
 		const struct pl_function_row *r = &rows.data[i];
-		bool python = p->functions[r->function].origin == PL_ORIGIN_PYTHON; /* others have none */
-		assert_int_equal(r->line != 0, f->lines && python);
+		const struct pl_function *of = &p->functions[r->function];
+		bool known = of->origin == PL_ORIGIN_PYTHON || of->source; /* others have none */
+		assert_int_equal(r->line != 0, f->lines && known);
 		assert_share(r->self, slow_share(p, f, r->function, r->line, true));
 		assert_share(r->total, slow_share(p, f, r->function, r->line, false));
 		assert_true(r->total.weight_ns >= r->self.weight_ns && r->total.samples > 0);
