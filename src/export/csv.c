@@ -50,7 +50,7 @@ static void put_function(const struct plumb_profile *p, const struct pl_function
 	fprintf(out, "%s,,,,", lines ? "line" : "function");
 	put_text(full_names ? pl_frame_qualname(p, f) : pl_text_of(p, f->name), out);
 	putc(',', out);
-	put_text(pl_text_of(p, f->file), out);
+	put_text(pl_text_of(p, r->line > 0 ? pl_function_source(f) : f->file), out);
 	fprintf(out, ",%" PRIu32 ",", f->firstline);
 	if (lines)
 		fprintf(out, "%" PRId32, r->line);

@@ -171,7 +171,7 @@ static void write_row(struct pl_json *j, const struct pl_diff *d, uint32_t row, 
 	pl_json_object(j);
 	write_text(j, "name", pl_text_of(k->profile, f->name));
 	write_text(j, "qualname", pl_frame_qualname(k->profile, f));
-	write_text(j, "file", pl_text_of(k->profile, f->file));
+	write_text(j, "file", pl_text_of(k->profile, k->line > 0 ? pl_function_source(f) : f->file));
 	pl_json_key_i64(j, "line", d->rows == PL_DIFF_LINES ? k->line : (int64_t)f->firstline);
 	pl_json_key_str(j, "kind", pl_kind_name(f->origin));
 	if (d->rows == PL_DIFF_PATHS)

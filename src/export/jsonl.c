@@ -91,7 +91,7 @@ static void put_line(const struct plumb_profile *p, const struct pl_function_row
 	pl_json_object(&j);
 	key_text(&j, "name", pl_text_of(p, f->name));
 	key_text(&j, "qualname", pl_frame_qualname(p, f));
-	key_text(&j, "file", pl_text_of(p, f->file));
+	key_text(&j, "file", pl_text_of(p, r->line > 0 ? pl_function_source(f) : f->file));
 	pl_json_key_u64(&j, "first_line", f->firstline);
 	pl_json_key_i64(&j, "line", r->line);
 	pl_json_key_str(&j, "kind", pl_kind_name(f->origin));

@@ -34,8 +34,8 @@ static int compare_locations(const void *va, const void *vb, void *ctx)
 	const struct order *o = ctx;
 	uint32_t i_a = *(const uint32_t *)va, i_b = *(const uint32_t *)vb;
 	const struct pl_location *a = &o->p->locations[i_a], *b = &o->p->locations[i_b];
-	const int32_t x[] = {a->line, a->column, a->end_line, a->end_column, a->opcode},
-		      y[] = {b->line, b->column, b->end_line, b->end_column, b->opcode};
+	const int32_t x[] = {a->line, a->column, a->end_line, a->end_column, a->opcode, a->inlined},
+		      y[] = {b->line, b->column, b->end_line, b->end_column, b->opcode, b->inlined};
 
 	if (a->function != b->function)
 		return o->t->function_of[a->function] < o->t->function_of[b->function] ? -1 : 1;

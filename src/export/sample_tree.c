@@ -61,9 +61,10 @@ static struct plumb_error *make_keys(struct pl_sample_tree *t, enum pl_tree_by b
 	for (uint32_t i = 0; !err && i < t->p->location_count; i++) {
 		const struct pl_location *loc = &t->p->locations[i];
 		const struct pl_function *f = &t->p->functions[loc->function];
-		struct pl_tree_key key = {.file = f->file,
+		const bool lines = by == PL_TREE_BY_LINE;
+		struct pl_tree_key key = {.file = lines && loc->line > 0 ? pl_function_source(f) : f->file,
 					  .name = names_full && f->qualname ? f->qualname : f->name,
-					  .line = by == PL_TREE_BY_LINE ? loc->line : (int32_t)f->firstline};
+					  .line = lines ? loc->line : (int32_t)f->firstline};
 
 		t->key_of[i] = PL_TREE_NONE;
 		if (!pl_frame_is_launcher(t->p, f) && !pl_profile_hides(t->p, f))

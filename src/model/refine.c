@@ -254,10 +254,10 @@ static struct plumb_error *map_source(struct refiner *r, const struct pl_source 
 static struct plumb_error *map_sources(struct refiner *r)
 {
 	for (uint32_t i = 0; i < r->from->function_count; i++) {
-		const struct pl_source *s = pl_profile_source_of(r->from, r->from->functions[i].file);
+		const struct pl_source *s = pl_profile_source_of(r->from, pl_function_source(&r->from->functions[i]));
 
 		if (!s || r->functions[i] == NOT_YET ||
-		    pl_profile_source_of(r->to, r->to->functions[r->functions[i]].file))
+		    pl_profile_source_of(r->to, pl_function_source(&r->to->functions[r->functions[i]])))
 			continue;
 		struct plumb_error *err = map_source(r, s);
 		if (err)

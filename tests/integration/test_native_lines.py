@@ -11,6 +11,8 @@ import subprocess
 import pytest
 
 from harness.interpreters import TARGETS
+from harness.page import Page, blocks
+from harness.pages import page_of
 from harness.sites import Lacking, tool
 
 LIMIT = 5  # standard errors: one comparison in a million is further off
@@ -123,6 +125,20 @@ def shown_in_all_formats(plumb, recording, library, source):
     callgrind = written("callgrind")
     assert re.search(r"^c?fil?=\(\d+\) %s$|^fl=\(\d+\) %s$" % (source, source), callgrind, re.M), callgrind
     assert re.search(r"^c?ob=\(\d+\) %s$" % library, callgrind, re.M), callgrind
+
+
+def test_the_page_has_the_lines_with_their_text(plumb, target, any_python, built):
+    library, source, _ = of = built("in the file")
+    recording, _ = measured(plumb, target, any_python, of, samples=50)
+    found, _ = blocks(page_of(plumb, recording).read_bytes())
+    page = Page(found[0][1])
+    changed, text = page.sources[str(source)]
+    lines = source.read_text().splitlines()
+    assert not changed and all(lines[at - 1] == line for at, line in text.items())
+    for function, locations in zip(page.functions, page.locations):
+        if function["name"] in ("loops", "turned", "works"):
+            assert function["file"] == str(source) and function["module"].endswith(library.name), function
+            assert {location[0] for location in locations} <= set(text) and locations, function
 
 
 def test_the_lines_are_those_of_addr2line(plumb, target, any_python, built):
