@@ -133,6 +133,12 @@ def render_page(tables):
             ["name", "text", "about"],
             [[quoted(row[1]), quoted(row[2]), quoted(plain(row[4]))] for row in tables["LOSS"]],
         )
+        + rows(
+            "What happens at a moment, by number.",
+            "eventKinds",
+            ["word", "one", "several"],
+            [[quoted(row[2]), quoted(row[3]), quoted(row[4])] for row in tables["EVENT"]],
+        )
         + constant(
             "Modes of sampling, and what is added up.",
             "modes",
@@ -176,6 +182,10 @@ def table_losses(tables):
     return table(["member", "in the report", "counts"], [[code(row[1]), row[2], row[4]] for row in tables["LOSS"]])
 
 
+def table_events(tables):
+    return table(["word", "number", "what happened"], [[code(row[2]), row[1], row[5]] for row in tables["EVENT"]])
+
+
 def table_kinds(tables):
     return table(["word", "number", "the frame is"], [[code(row[2]), row[1], row[4]] for row in tables["KIND"]])
 
@@ -199,6 +209,7 @@ DOCUMENTED = {
     "reasons": table_reasons,
     "qualities": table_qualities,
     "losses": table_losses,
+    "events": table_events,
     "kinds": table_kinds,
     "refusals": table_refusals,
     "modes": table_modes,

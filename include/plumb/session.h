@@ -182,6 +182,11 @@ PLUMB_API struct plumb_error *plumb_session_own(const struct plumb_session_optio
  * changes. */
 PLUMB_API void plumb_session_pause(struct plumb_session *s);
 PLUMB_API void plumb_session_resume(struct plumb_session *s);
+/** Note that something happened in this process at this moment, in the calling thread: a mark with a @p name and
+ * @p count labels, names and values in turn (at most 16). Nothing happens when the session has ended, or in the child
+ * of a fork; those that are too many are counted (plumb_profile_info.events). Any thread; it waits for nobody but who
+ * gives an order (pause, rate) just now. */
+PLUMB_API void plumb_session_event(struct plumb_session *s, const char *name, const char *const *labels, size_t count);
 /** Go on at @p rate_hz. Any thread. Errors: PLUMB_ERR_INVALID, PLUMB_ERR_FORKED. */
 PLUMB_API struct plumb_error *plumb_session_set_rate(struct plumb_session *s, double rate_hz) PLUMB_MUST_CHECK;
 /** Forget all counts, also those of cycles, and begin anew with time at 0; what is recorded stays, and so does what

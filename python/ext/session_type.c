@@ -12,7 +12,8 @@
 
 #include "tag.h"
 
-#define MOST_ENDED 64 /* cycles that are handed over at a time: they are copies */
+#define MOST_LABELS 16 /* of an event */
+#define MOST_ENDED  64 /* cycles that are handed over at a time: they are copies */
 
 struct session {
 	PyObject_HEAD PyObject *module;
@@ -348,6 +349,31 @@ static PyObject *session_set_rate(PyObject *o, PyObject *rate)
 	Py_RETURN_NONE;
 }
 
+/* In the child of a fork somebody who is not there may have the lock. */
+static PyObject *session_event(PyObject *o, PyObject *args)
+{
+	struct session *self = (struct session *)o;
+	const char *name, *labels, *texts[2 * MOST_LABELS];
+	Py_ssize_t labels_len;
+	size_t count = 0;
+
+	if (!PyArg_ParseTuple(args, "ss#", &name, &labels, &labels_len))
+		return NULL;
+	if (self->pid != getpid() || has_outcome(self))
+		Py_RETURN_NONE;
+	if (check_alive(self) < 0)
+		return NULL;
+	for (const char *at = labels; at < labels + labels_len && count < 2 * MOST_LABELS; at += strlen(at) + 1)
+		texts[count++] = at;
+	Py_BEGIN_ALLOW_THREADS;
+	ext_lock(&self->lock);
+	if (!self->finished)
+		plumb_session_event(self->s, name, texts, count / 2);
+	ext_unlock(&self->lock);
+	Py_END_ALLOW_THREADS;
+	Py_RETURN_NONE;
+}
+
 static PyObject *status_dict(const struct plumb_status *st, const char *hottest)
 {
 #define BOOL(b)	  (b) ? Py_True : Py_False
@@ -485,6 +511,8 @@ static PyMethodDef methods[] = {
 	{"reset", session_reset, METH_NOARGS,
 	 "reset($self, /)\n--\n\nForget what was counted; what is recorded stays."},
 	{"set_rate", session_set_rate, METH_O, "set_rate($self, hz, /)\n--\n\n"},
+	{"event", session_event, METH_VARARGS,
+	 "event($self, name, labels, /)\n--\n\nSomething happened; labels are names and values, each with a NUL."},
 	{"status", session_status, METH_NOARGS, "status($self, /)\n--\n\n"},
 	{"snapshot", session_snapshot, METH_NOARGS, "snapshot($self, /)\n--\n\nThe profile so far."},
 	{"recent", session_recent, METH_NOARGS, "recent($self, /)\n--\n\nThe cycle that has not ended."},

@@ -21,6 +21,7 @@ if "t" in sys.abiflags and getattr(importlib.util.find_spec("plumb._plumb"), "or
 if TYPE_CHECKING:
     from plumb import dask, web
     from plumb._diff import Diff, diff
+    from plumb._events import event
     from plumb._merge import merge
     from plumb._module import Module as _Module
     from plumb._plumb import Error, __version__
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
 
     profile: _Module
 
-__all__ = ["Diff", "Error", "Profile", "Profiler", "Recording", "diff", "merge", "open", "profile", "start", "tag", "web"]
+__all__ = ["Diff", "Error", "Profile", "Profiler", "Recording", "diff", "event", "merge", "open", "profile", "start", "tag", "web"]
 
 # Imported when it is asked for: pytest imports this package wherever it is installed, mostly for nothing.
 _HOMES = {
-    "__version__": "plumb._plumb", "Diff": "plumb._diff", "diff": "plumb._diff", "merge": "plumb._merge", "Error": "plumb._plumb", "Profile": "plumb._recording", "Profiler": "plumb._profiler", "Recording": "plumb._recording",
+    "__version__": "plumb._plumb", "Diff": "plumb._diff", "diff": "plumb._diff", "event": "plumb._events", "merge": "plumb._merge", "Error": "plumb._plumb", "Profile": "plumb._recording", "Profiler": "plumb._profiler", "Recording": "plumb._recording",
     "open": "plumb._recording", "profile": "plumb.profile", "start": "plumb._recording", "tag": "plumb._tags", "dask": "plumb.dask", "web": "plumb.web",
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, TypedDict
 
-from plumb import _forks, _gil, _threads
+from plumb import _events, _forks, _gil, _threads
 from plumb._arguments import checked_count, checked_engine, checked_flag, checked_interval, checked_mode
 from plumb._external import ControlledSession
 from plumb._plumb import Error
@@ -128,6 +128,7 @@ class Profiler:
             session = self._begin()
             if not self._replace(None, _Round("running", session)):
                 session.stop()
+            _events.listen(self)
 
     def stop(self) -> None:
         """End this round; what it counted can be asked for until the next one."""
@@ -160,6 +161,13 @@ class Profiler:
     def resume(self) -> None:
         with self._lock:
             self._running().resume()
+
+    def event(self, name: str, /, **values: Any) -> None:
+        """As plumb.event(), for this profiler alone. When it does not run, nothing happens."""
+        _events.tell(self, name, values)
+
+    def _event_session(self) -> object:
+        return self._now().session
 
     def reset(self) -> None:
         """Forget what was counted; what runs goes on."""

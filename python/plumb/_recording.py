@@ -10,7 +10,7 @@ import warnings
 import weakref
 from typing import IO, Any, Callable, Dict, Optional, TypeVar, Union
 
-from plumb import _forks, _gil, _plumb, _threads
+from plumb import _events, _forks, _gil, _plumb, _threads
 from plumb._arguments import (
     checked_engine,
     checked_flag,
@@ -114,6 +114,10 @@ class Recording(Profile):
         self._pid = os.getpid()
         self._finalizer = weakref.finalize(self, _end, session, place, self._pid)
         self._session = session  # at last: from now on a signal handler may stop it
+        _events.listen(self)
+
+    def _event_session(self) -> object:
+        return self._session
 
     def stop(self) -> Recording:
         """Any thread; the second time nothing happens."""
@@ -121,6 +125,7 @@ class Recording(Profile):
             if self._outcome is None and not self._ending:  # by a signal handler in the middle of it
                 self._ending = True
                 try:
+                    _events.leave(self)
                     self._outcome = self._running().stop()
                     self._finalizer()
                 finally:

@@ -18,8 +18,8 @@ from plumb._unseen import unseen
 _Labels = Tuple[Tuple[str, str], ...]  # in order of the keys
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-_KEY_LENGTH, _VALUE_LENGTH, _TEXT_LENGTH = 40, 100, 240
-_LABELS = 16
+KEY_LENGTH, VALUE_LENGTH, _TEXT_LENGTH = 40, 100, 240
+LABELS = 16
 _OTHER = 1  # the number of all tags that are too many
 
 
@@ -64,7 +64,7 @@ def table() -> int:
     return tag_table() or (tag_table() if _are_usable() else 0)
 
 
-def _cut(text: str, length: int) -> str:
+def cut(text: str, length: int) -> str:
     """One line, not longer than that."""
     if len(text) > length:
         text = text[: length - 1] + "\u2026"
@@ -74,7 +74,7 @@ def _cut(text: str, length: int) -> str:
 def _number(labels: _Labels, of_request: bool) -> int:
     number = _numbers.get(labels)
     if number is None:
-        text = "[%s]" % _cut(", ".join("%s=%s" % label for label in labels), _TEXT_LENGTH)
+        text = "[%s]" % cut(", ".join("%s=%s" % label for label in labels), _TEXT_LENGTH)
         number = new_tag(text, "".join("%s\0%s\0" % label for label in labels), of_request)
         if number != _OTHER:
             _numbers[labels], _by_text[text] = number, labels
@@ -88,7 +88,7 @@ def labels_of(text: str) -> Dict[str, str]:
 
 def _enter(owner: tag) -> None:
     outer = _current.get()
-    labels = owner._labels if outer is None else tuple(sorted(dict(outer.labels + owner._labels).items()))[:_LABELS]
+    labels = owner._labels if outer is None else tuple(sorted(dict(outer.labels + owner._labels).items()))[:LABELS]
     of_request = isinstance(owner, RequestTag) or (outer is not None and outer.of_request)
     entry = _Entry(_number(labels, of_request))
     entry.labels, entry.owner, entry.outer, entry.of_request = labels, owner, outer, of_request
@@ -120,8 +120,8 @@ class tag:
         if given:
             raise TypeError("a tag takes labels by their names, as in plumb.tag(job=\"nightly\"), not %s alone" % ", ".join(map(repr, given)))
         self._labels: _Labels = tuple(
-            sorted((_cut(key, _KEY_LENGTH), _cut(str(value), _VALUE_LENGTH)) for key, value in labels.items())
-        )[:_LABELS]
+            sorted((cut(key, KEY_LENGTH), cut(str(value), VALUE_LENGTH)) for key, value in labels.items())
+        )[:LABELS]
 
     def __repr__(self) -> str:
         return "plumb.tag(%s)" % ", ".join("%s=%r" % label for label in self._labels)

@@ -30,6 +30,8 @@ struct plumb_error *pl_capture_create_at(int fd, const char *name, const struct 
  * us at best), the rest exactly. Errors: PLUMB_ERR_NO_MEMORY; PLUMB_ERR_LIMIT after 4 million samples without a flush.
  */
 struct plumb_error *pl_capture_add(struct pl_capture_writer *w, const struct pl_sample *s) PLUMB_MUST_CHECK;
+/** Remember an event for the next chunk. Errors: PLUMB_ERR_NO_MEMORY. */
+struct plumb_error *pl_capture_event(struct pl_capture_writer *w, const struct pl_event *e) PLUMB_MUST_CHECK;
 /** Whether a chunk is due: its samples span PL_CAPTURE_CHUNK_NS, or there are very many of them. */
 bool pl_capture_wants_flush(const struct pl_capture_writer *w);
 /** Whether there are so many samples that a chunk is due whatever their time. */

@@ -67,8 +67,8 @@ enum pl_section {
 	PL_SECTION_AWAITED = 27,   /* of each sample, the one that it waited for */
 	PL_SECTION_MODULES = 28,   /* the builds of files of machine code */
 	PL_SECTION_REASONS = 29,   /* of each sample, for what it waited */
-	/* 30: events */
-	PL_SECTION_DEBUG = 31, /* what debug information says of functions and locations of the chunk */
+	PL_SECTION_EVENTS = 30,	   /* what happened since the last chunk */
+	PL_SECTION_DEBUG = 31,	   /* what debug information says of functions and locations of the chunk */
 	PL_SECTIONS,
 };
 

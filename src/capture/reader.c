@@ -322,6 +322,7 @@ struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_
 		err = give_axis(&r, p);
 	if (!err) {
 		p->meta.losses[PL_LOSS_DAMAGED] += r.restore.lost_samples;
+		p->meta.losses[PL_LOSS_EVENTS] += r.restore.lost_events;
 		p->meta.damaged_parts += r.info.damaged_chunks;
 		p->meta.complete = r.info.complete;
 		p->meta.file_bytes = r.intake.consumed;

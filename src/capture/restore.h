@@ -38,7 +38,8 @@ struct pl_restore {
 	uint64_t frames_left;		 /* likewise, of all places */
 	uint64_t cells_max;		 /* likewise, of the rows that samples make */
 	uint64_t lost_samples;
-	unsigned axis_shift; /* of what was added up: as the last chunk had it */
+	uint64_t lost_events; /* beyond what a profile takes */
+	unsigned axis_shift;  /* of what was added up: as the last chunk had it */
 	struct pl_axis axis;
 	struct pl_decoder *opcodes; /* of the current chunk's locations; NULL: there are none */
 	struct pl_decoder *labels;  /* of its functions, likewise */

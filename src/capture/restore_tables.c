@@ -7,6 +7,7 @@
 #include "restore.h"
 
 #include "axis.h"
+#include "events.h"
 #include "labels.h"
 
 #include <string.h>
@@ -464,6 +465,51 @@ static struct plumb_error *restore_waits(struct pl_restore *r, struct pl_decoder
 	return err;
 }
 
+static struct plumb_error *event_of(struct pl_restore *r, uint32_t process, uint32_t thread, struct pl_event *e)
+{
+	struct plumb_error *err = string_id(r, e->name, &e->name);
+	if (!err)
+		err = string_id(r, e->labels, &e->labels);
+	if (!err && process && !(err = process_id(r, process - 1, &e->process)))
+		e->process++;
+	if (!err && thread && !(err = pl_restore_thread_id(r, thread - 1, &e->thread)))
+		e->thread++;
+	return err;
+}
+
+static struct plumb_error *event_row(struct pl_restore *r, struct pl_decoder *d, uint64_t *time_ns)
+{
+	struct pl_event e = {.time_ns = *time_ns += (uint64_t)pl_decode_signed(d)};
+	e.duration_ns = pl_decode(d);
+	uint64_t kind = pl_decode(d);
+	uint32_t process = pl_decode_u32(d), thread = pl_decode_u32(d);
+	e.name = pl_decode_u32(d);
+	e.labels = pl_decode_u32(d);
+	if (d->bad || kind > UINT8_MAX)
+		return &pl_err_corrupt;
+	e.kind = (uint8_t)kind;
+	struct plumb_error *err = event_of(r, process, thread, &e);
+	if (err || r->again)
+		return err;
+	uint64_t lost = r->profile->meta.losses[PL_LOSS_EVENTS];
+	err = pl_profile_event(r->profile, &e);
+	r->lost_events += r->profile->meta.losses[PL_LOSS_EVENTS] - lost; /* the totals of this chunk do not count it */
+	return err;
+}
+
+static struct plumb_error *restore_events(struct pl_restore *r, struct pl_decoder *d)
+{
+	struct plumb_error *err = NULL;
+	uint64_t time_ns = 0;
+
+	while (!err && pl_cursor_left(&d->cursor)) {
+		err = pl_restore_spend(r, PL_ROW_MEMORY);
+		if (!err)
+			err = event_row(r, d, &time_ns);
+	}
+	return err;
+}
+
 /* Number of rows, rows that are new or replace what is known. */
 static struct plumb_error *restore_changing(struct pl_restore *r, struct pl_decoder *d,
 					    struct plumb_error *(*row)(struct pl_restore *r, struct pl_decoder *d))
@@ -670,6 +716,8 @@ struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder se
 		err = restore_changing(r, &sections[PL_SECTION_SOURCES], source_row);
 	if (!err)
 		err = restore_waits(r, &sections[PL_SECTION_WAITS]);
+	if (!err)
+		err = restore_events(r, &sections[PL_SECTION_EVENTS]);
 	if (!err)
 		err = restore_axis(r, &sections[PL_SECTION_AXIS]);
 	return err ? err : restore_meta(r, &sections[PL_SECTION_META], &sections[PL_SECTION_COLLECTOR]);

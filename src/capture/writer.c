@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "columns.h"
+#include "event_rows.h"
 #include "format.h"
 #include "tables.h"
 #include "texts.h"
@@ -28,6 +29,7 @@ struct pl_capture_writer {
 	uint32_t sequence;
 	uint64_t samples_before;
 	struct pl_columns columns;
+	pl_event_vec events; /* that are not in the file yet */
 	struct pl_table_marks marks;
 	struct pl_text_marks texts;
 	struct pl_buf raw, out; /* kept between chunks to save the allocations */
@@ -161,6 +163,7 @@ void pl_capture_destroy(struct pl_capture_writer *w)
 		return;
 	pl_new_file_discard(&w->file);
 	pl_columns_deinit(&w->columns);
+	pl_vec_deinit(&w->events);
 	pl_table_marks_deinit(&w->marks);
 	pl_text_marks_deinit(&w->texts);
 	pl_buf_deinit(&w->raw);
@@ -171,6 +174,11 @@ void pl_capture_destroy(struct pl_capture_writer *w)
 struct plumb_error *pl_capture_add(struct pl_capture_writer *w, const struct pl_sample *s)
 {
 	return pl_columns_add(&w->columns, s);
+}
+
+struct plumb_error *pl_capture_event(struct pl_capture_writer *w, const struct pl_event *e)
+{
+	return pl_vec_push(&w->events, *e) ? NULL : &pl_err_no_memory;
 }
 
 bool pl_capture_is_full(const struct pl_capture_writer *w)
@@ -199,6 +207,8 @@ static struct plumb_error *build_payload(struct pl_capture_writer *w, const stru
 		err = pl_whole_encode(p, &w->raw);
 	if (!err && *whole_ret)
 		err = pl_columns_encode(&w->columns, &w->raw);
+	if (!err && *whole_ret)
+		err = pl_event_rows_encode(&w->events, &w->raw);
 	return err;
 }
 
@@ -234,8 +244,10 @@ static struct plumb_error *write_rows(struct pl_capture_writer *w, const struct 
 	}
 	pl_table_marks_deinit(&w->marks);
 	w->marks = to;
-	if (whole)
+	if (whole) {
 		pl_columns_clear(&w->columns);
+		pl_vec_clear(&w->events);
+	}
 	*whole_ret = whole;
 	return NULL;
 }

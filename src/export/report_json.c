@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "events_json.h"
 #include "formats.h"
 #include "frame_name.h"
 #include "gil_blame.h"
@@ -550,6 +551,8 @@ static struct plumb_error *write_all(struct report *r)
 	pl_lock_blame_json(&r->locks, r->p, j);
 	pl_loop_holds_json(&r->holds, r->p, NULL, j);
 	err = pl_waits_json(&r->waits, j);
+	if (!err)
+		err = pl_events_json(r->p, &r->o->filter, j);
 	if (err)
 		return err;
 	write_sources(r);

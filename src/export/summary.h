@@ -16,7 +16,7 @@ struct pl_item {
 
 struct pl_summary_row {
 	const char *label;
-	struct pl_item items[16];
+	struct pl_item items[18];
 	int count;
 };
 

@@ -368,4 +368,6 @@ void pl_profile_forget(struct plumb_profile *p)
 	pl_map_clear(&x->waits);
 	p->wait_count = 0;
 	p->waited = (struct pl_waited){0};
+	pl_map_clear(&x->events);
+	p->event_count = 0;
 }

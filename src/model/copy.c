@@ -60,8 +60,9 @@ static bool copy_maps(struct pl_profile_index *ret, const struct pl_profile_inde
 	       copy_map(&ret->uses, &x->uses) && copy_map(&ret->locations, &x->locations) &&
 	       copy_map(&ret->threads, &x->threads) && copy_map(&ret->processes, &x->processes) &&
 	       copy_map(&ret->sources, &x->sources) && copy_map(&ret->waits, &x->waits) &&
-	       copy_map(&ret->modules, &x->modules) && copy_row_index(&ret->stacks, &x->stacks) &&
-	       copy_row_index(&ret->locks, &x->locks) && copy_cell_indices(ret, x);
+	       copy_map(&ret->modules, &x->modules) && copy_map(&ret->events, &x->events) &&
+	       copy_row_index(&ret->stacks, &x->stacks) && copy_row_index(&ret->locks, &x->locks) &&
+	       copy_cell_indices(ret, x);
 }
 
 static bool copy_index(struct plumb_profile *ret, const struct plumb_profile *p)
@@ -83,6 +84,7 @@ static bool copy_index(struct plumb_profile *ret, const struct plumb_profile *p)
 	x->cell_cap = p->cell_count;
 	x->wait_cap = p->wait_count;
 	x->lock_cap = p->lock_count;
+	x->event_cap = p->event_count;
 	return copy_maps(x, p->index) && copy_rows(&x->thread_weight_ns, p->index->thread_weight_ns, p->thread_count,
 						   sizeof *x->thread_weight_ns);
 }
@@ -114,6 +116,7 @@ static bool copy_tables(struct plumb_profile *ret, const struct plumb_profile *p
 	ret->wait_count = p->wait_count;
 	ret->waited = p->waited;
 	ret->lock_count = p->lock_count;
+	ret->event_count = p->event_count;
 	return copy_rows(&ret->functions, p->functions, p->function_count, sizeof *p->functions) &&
 	       copy_rows(&ret->locations, p->locations, p->location_count, sizeof *p->locations) &&
 	       copy_rows(&ret->stacks, p->stacks, p->stack_count, sizeof *p->stacks) &&
@@ -122,7 +125,8 @@ static bool copy_tables(struct plumb_profile *ret, const struct plumb_profile *p
 	       copy_rows(&ret->modules, p->modules, p->module_count, sizeof *p->modules) &&
 	       copy_rows(&ret->cells, p->cells, p->cell_count, sizeof *p->cells) &&
 	       copy_rows(&ret->waits, p->waits, p->wait_count, sizeof *p->waits) &&
-	       copy_rows(&ret->locks, p->locks, p->lock_count, sizeof *p->locks) && copy_sources(ret, p) &&
+	       copy_rows(&ret->locks, p->locks, p->lock_count, sizeof *p->locks) &&
+	       copy_rows(&ret->events, p->events, p->event_count, sizeof *p->events) && copy_sources(ret, p) &&
 	       pl_axis_copy(&ret->axis, &p->axis);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "axis.h"
+#include "events.h"
 #include "index.h"
 #include "profile.h"
 
@@ -392,6 +393,36 @@ static struct plumb_error *copy_waits(struct copy *c)
 	return err;
 }
 
+static int compare_events(const void *a, const void *b, void *ctx)
+{
+	const struct copy *c = ctx;
+	const struct pl_event *e = &c->from->events[*(const uint32_t *)a], *f = &c->from->events[*(const uint32_t *)b];
+	const uint64_t x[] = {e->time_ns, e->duration_ns, e->kind, e->process ? 1 + c->processes[e->process - 1] : 0,
+			      e->thread ? 1 + c->threads[e->thread - 1] : 0},
+		       y[] = {f->time_ns, f->duration_ns, f->kind, f->process ? 1 + c->processes[f->process - 1] : 0,
+			      f->thread ? 1 + c->threads[f->thread - 1] : 0};
+	int order = 0;
+	for (size_t i = 0; i < sizeof x / sizeof *x && !order; i++)
+		order = compare_u64(x[i], y[i]);
+	if (!order)
+		order = compare_texts(c->from, e->name, f->name);
+	return order ? order : compare_texts(c->from, e->labels, f->labels);
+}
+
+static struct plumb_error *copy_events(struct copy *c)
+{
+	struct plumb_error *err = NULL;
+	sort(c, c->from->event_count, compare_events);
+	for (uint32_t i = 0; i < c->from->event_count && !err; i++) {
+		struct pl_event e = c->from->events[c->order[i]];
+		e.process = e.process ? 1 + c->processes[e.process - 1] : 0;
+		e.thread = e.thread ? 1 + c->threads[e.thread - 1] : 0;
+		if (!(err = copy_text(c, &e.name)) && !(err = copy_text(c, &e.labels)))
+			err = pl_profile_event(c->into, &e);
+	}
+	return err;
+}
+
 static struct plumb_error *copy_meta(struct copy *c)
 {
 	struct pl_meta m = c->from->meta;
@@ -407,9 +438,9 @@ static struct plumb_error *copy_meta(struct copy *c)
 static bool copy_init(struct copy *c)
 {
 	const struct plumb_profile *p = c->from;
-	const uint32_t counts[] = {p->function_count, p->location_count, p->stack_count,
-				   p->process_count,  p->thread_count,	 p->source_count,
-				   p->module_count,   p->cell_count,	 p->wait_count};
+	const uint32_t counts[] = {p->function_count, p->location_count, p->stack_count,  p->process_count,
+				   p->thread_count,   p->source_count,	 p->module_count, p->cell_count,
+				   p->wait_count,     p->event_count};
 	uint32_t most = 0;
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		most = counts[i] > most ? counts[i] : most;
@@ -425,8 +456,8 @@ static bool copy_init(struct copy *c)
 static struct plumb_error *copy_all(struct copy *c)
 {
 	struct plumb_error *(*const steps[])(struct copy *) = {
-		copy_meta,    copy_functions, copy_locations, copy_stacks, copy_processes,
-		copy_threads, copy_sources,   copy_modules,   copy_cells,  copy_waits};
+		copy_meta,    copy_functions, copy_locations, copy_stacks, copy_processes, copy_threads,
+		copy_sources, copy_modules,   copy_cells,     copy_waits,  copy_events};
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
 		struct plumb_error *err = steps[i](c);
 		if (err)

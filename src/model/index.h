@@ -21,12 +21,13 @@ struct pl_profile_index {
 	struct pl_map uses;  /* pid -> how many processes have it */
 	struct pl_map locations, threads, processes, sources, waits; /* waits: (stack, thread, what) */
 	struct pl_map modules; /* (file, build-id) -> row; (file, 0) -> the build-id that is told, 0: several */
+	struct pl_map events;  /* process -> how many it has */
 	struct pl_row_index stacks, locks;
 	struct pl_row_index
 		cells[PL_BATCHES]; /* of each batch: time passes, so only one of them has to be in the cache */
 	uint32_t cells_indexed;	   /* so many are in it; what was appended since is, when a cell is looked for */
 	size_t function_cap, location_cap, stack_cap, thread_cap, process_cap, source_cap, module_cap, cell_cap,
-		wait_cap, lock_cap;
+		wait_cap, lock_cap, event_cap;
 	uint64_t *thread_weight_ns; /* sum over the cells of each thread; parallel to the thread table */
 	size_t thread_weight_cap;
 	unsigned batch_shift; /* batch_ns == 1 << batch_shift */

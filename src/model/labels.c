@@ -77,10 +77,10 @@ struct plumb_error *pl_profile_tag(struct plumb_profile *p, const char *text, co
 }
 
 /* Strings end with a NUL that is not part of them: the last value may lack its own. */
-unsigned pl_function_labels(const struct plumb_profile *p, uint32_t function, struct pl_label ret[PL_LABELS_MAX])
+unsigned pl_labels_in(const struct plumb_profile *p, uint32_t string, struct pl_label ret[PL_LABELS_MAX])
 {
 	size_t len = 0;
-	const char *at = pl_strtab_get(p->strings, p->functions[function].labels, &len), *end = at + len;
+	const char *at = pl_strtab_get(p->strings, string, &len), *end = at + len;
 	unsigned n = 0;
 
 	while (n < PL_LABELS_MAX && at < end) {
@@ -94,6 +94,11 @@ unsigned pl_function_labels(const struct plumb_profile *p, uint32_t function, st
 		ret[n++] = l;
 	}
 	return n;
+}
+
+unsigned pl_function_labels(const struct plumb_profile *p, uint32_t function, struct pl_label ret[PL_LABELS_MAX])
+{
+	return pl_labels_in(p, p->functions[function].labels, ret);
 }
 
 void pl_tag_nodes(const struct plumb_profile *p, uint32_t *ret)

@@ -25,6 +25,8 @@ struct plumb_error *pl_profile_tag(struct plumb_profile *p, const char *text, co
 struct plumb_error *pl_labels_of_text(struct plumb_profile *p, const char *text, size_t len,
 				      uint32_t *ret) PLUMB_MUST_CHECK;
 
+/** How many labels that string of names and values tells, and which; as pl_function_labels. */
+unsigned pl_labels_in(const struct plumb_profile *p, uint32_t string, struct pl_label ret[PL_LABELS_MAX]);
 /** How many labels that row of functions has, and which. They live as long as the profile is not changed. */
 unsigned pl_function_labels(const struct plumb_profile *p, uint32_t function, struct pl_label ret[PL_LABELS_MAX]);
 /** Of each stack the node that is its tag, 0: it has none. @p ret: as many as there are stacks, all 0. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "axis.h"
+#include "events.h"
 #include "index.h"
 #include "profile.h"
 
@@ -311,6 +312,25 @@ static struct plumb_error *merge_waits(struct plumb_profile *into, const struct 
 	return err;
 }
 
+static struct plumb_error *merge_events(struct plumb_profile *into, const struct plumb_profile *from,
+					const struct id_maps *m)
+{
+	struct plumb_error *err = NULL;
+	uint64_t start_ns = pl_event_start_ns(from);
+
+	for (uint32_t i = 0; i < from->event_count && !err; i++) {
+		struct pl_event e = from->events[i];
+
+		e.time_ns = pl_sum_u64(e.time_ns, start_ns);
+		e.process = e.process ? 1 + m->processes[e.process - 1] : 0;
+		e.thread = e.thread ? 1 + m->threads[e.thread - 1] : 0;
+		e.name = m->strings[e.name];
+		e.labels = m->strings[e.labels];
+		err = pl_profile_event(into, &e);
+	}
+	return err;
+}
+
 /* -1, 0, 1: which recording began first; an unknown start is later than any. */
 static int compare_starts(uint64_t a, uint64_t b)
 {
@@ -386,10 +406,14 @@ static struct plumb_error *merge_with(struct plumb_profile *into, const struct p
 {
 	bool into_blank = is_blank(into), from_blank = is_blank(from);
 	struct plumb_error *err = merge_tables(into, from, m);
-	if (!err && !from_blank)
+	if (!err && !from_blank) {
+		pl_events_to_real(into);
 		err = merge_cells(into, from, m);
+	}
 	if (!err)
 		err = merge_waits(into, from, m);
+	if (!err && !from_blank)
+		err = merge_events(into, from, m);
 	if (err || from_blank)
 		return err;
 	struct pl_meta meta = from->meta;
@@ -431,6 +455,7 @@ struct plumb_error *pl_profile_merge_last(struct plumb_profile **into, struct pl
 		pl_profile_destroy(from);
 		return err;
 	}
+	pl_events_to_real(from);
 	err = from->axis.merged ? NULL : pl_axis_begin(from);
 	if (err) {
 		pl_profile_destroy(from);

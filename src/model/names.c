@@ -62,6 +62,8 @@ uint64_t pl_profile_name_bytes(const struct plumb_profile *p)
 		sum += lock_bytes(p, &p->locks[i]);
 	for (uint32_t i = 0; i < p->module_count; i++)
 		sum += string_bytes(p, p->modules[i].file) + string_bytes(p, p->modules[i].build_id);
+	for (uint32_t i = 0; i < p->event_count; i++)
+		sum += string_bytes(p, p->events[i].name) + string_bytes(p, p->events[i].labels);
 	return sum;
 }
 

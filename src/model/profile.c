@@ -99,6 +99,7 @@ static void index_destroy(struct pl_profile_index *x)
 	pl_map_deinit(&x->sources);
 	pl_map_deinit(&x->waits);
 	pl_map_deinit(&x->modules);
+	pl_map_deinit(&x->events);
 	pl_cells_forget(x->cells);
 	free(x->thread_weight_ns);
 	free(x);
@@ -125,6 +126,7 @@ void pl_profile_destroy(struct plumb_profile *p)
 	free(p->cells);
 	free(p->waits);
 	free(p->locks);
+	free(p->events);
 	free(p);
 }
 

@@ -29,6 +29,9 @@
 
 /* Rows of waits. */
 #define PL_MAX_WAITS (1u << 16)
+/* Events, in all and of one process. */
+#define PL_MAX_EVENTS	      (1u << 16)
+#define PL_MAX_PROCESS_EVENTS (1u << 14)
 
 #define PL_BATCHES	64
 #define PL_BATCH_MIN_NS (1ull << 24) /* first batch length, 16.8 ms; always a power of two */
@@ -76,6 +79,12 @@ enum pl_loss {
 };
 
 /* Why the kernel did not let us stop a thread. */
+enum pl_event_kind {
+#define PLUMB_EVENT(name, number, ...) PL_EVENT_##name = (number),
+#include <plumb/words.def>
+	PL_EVENTS,
+};
+
 enum pl_refused {
 #define PLUMB_REFUSAL(name, ...) PL_REFUSED_##name,
 #include <plumb/words.def>
@@ -164,6 +173,15 @@ struct pl_waited {
 	uint64_t looks;	     /* at tasks; 0: nobody asked for that */
 	uint64_t covered_ns; /* the time that they stand for; of several processes all of it */
 	uint64_t lost_ns;    /* task seconds of which it is not known whether they waited */
+};
+
+/* What happened at a moment: docs/design/022-events.md. */
+struct pl_event {
+	uint64_t time_ns;	  /* since the start; in what was added up real time, from 2^63 on an unknown one */
+	uint64_t duration_ns;	  /* 0: it took none, or that is not known */
+	uint32_t process, thread; /* 1 + row; 0: of none */
+	uint32_t name, labels;	  /* string ids; labels as those of a function */
+	uint8_t kind;		  /* enum pl_event_kind; a newer plumb may know more */
 };
 
 /* A lock that was waited for when a sample was taken, and who held it then. */
@@ -297,6 +315,8 @@ struct plumb_profile {
 	struct pl_waited waited;
 	struct pl_lock_state *locks;
 	uint32_t lock_count;
+	struct pl_event *events; /* in no order; events.h */
+	uint32_t event_count;
 	uint64_t batch_ns;
 	struct pl_axis axis;
 	struct pl_stream stream;	/* owned */

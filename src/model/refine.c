@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "axis.h"
+#include "events.h"
 #include "gil_waits.h"
 #include "index.h"
 #include "refine_parts.h"
@@ -389,6 +390,33 @@ static struct plumb_error *count_waits(struct refiner *r)
 	return err;
 }
 
+static struct plumb_error *add_event(struct refiner *r, struct pl_event e)
+{
+	struct plumb_error *err = NULL;
+
+	if (e.process && !(err = map_process(r, e.process - 1, &e.process)))
+		e.process++;
+	if (!err && e.thread && !(err = map_thread(r, e.thread - 1, &e.thread)))
+		e.thread++;
+	if (!r->from->axis.merged)
+		e.time_ns -= r->o.from_ns;
+	if (!err && !(err = map_string(r, &e.name)) && !(err = map_string(r, &e.labels)))
+		err = pl_profile_event(r->to, &e);
+	return err;
+}
+
+static struct plumb_error *map_events(struct refiner *r)
+{
+	bool *in = NULL;
+	struct plumb_error *err = pl_events_of_threads(r->from, r->threads_in, &in);
+
+	for (uint32_t i = 0; i < r->from->event_count && !err; i++)
+		if (in[i] && in_time(r, pl_event_axis_ns(r->from, r->from->events[i].time_ns)))
+			err = add_event(r, r->from->events[i]);
+	free(in);
+	return err;
+}
+
 /* A sample of the stream on its way to a reader of the new profile. */
 struct passing {
 	struct refiner *refiner;
@@ -641,6 +669,8 @@ static struct plumb_error *fill(struct refiner *r)
 		err = note_locks(r);
 	if (!err)
 		err = count_waits(r);
+	if (!err)
+		err = map_events(r);
 	if (!err)
 		err = give_axis(r);
 	if (!err)

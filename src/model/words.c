@@ -41,6 +41,10 @@ const struct pl_loss_words pl_losses[PL_LOSSES] = {
 #define PLUMB_LOSS(name, member, word, flaw, about) {#member, word, flaw, about},
 #include <plumb/words.def>
 };
+const struct pl_event_words pl_events[PL_EVENTS] = {
+#define PLUMB_EVENT(name, number, word, one, several, ...) [number] = {word, one, several},
+#include <plumb/words.def>
+};
 const char *const pl_refusals[PL_REFUSALS] = {
 #define PLUMB_REFUSAL(name, member, ...) #member,
 #include <plumb/words.def>

@@ -46,6 +46,12 @@ extern const struct pl_reason_words pl_reasons[PL_REASONS];
 /** The reason called so; false, *ret untouched: there is none. */
 bool pl_reason_parse(const char *text, size_t len, enum pl_reason *ret);
 
+/** Of enum pl_event_kind. */
+struct pl_event_words {
+	const char *word, *one, *several;
+};
+extern const struct pl_event_words pl_events[PL_EVENTS];
+
 /** Of enum pl_loss. */
 struct pl_loss_words {
 	const char *member; /* of JSON */

@@ -68,12 +68,13 @@ static void take_stats(struct plumb_session *s)
 {
 	const struct pl_engine_stats *st = &s->stats;
 	struct pl_meta *m = &s->profile->meta;
-	uint64_t damaged = m->losses[PL_LOSS_DAMAGED];
+	uint64_t damaged = m->losses[PL_LOSS_DAMAGED], events = m->losses[PL_LOSS_EVENTS];
 
 	m->duration_ns = st->elapsed_ns;
 	m->ticks = st->ticks;
 	memcpy(m->losses, st->losses, sizeof m->losses);
-	m->losses[PL_LOSS_DAMAGED] = damaged;
+	m->losses[PL_LOSS_DAMAGED] = damaged; /* these are not the engine's */
+	m->losses[PL_LOSS_EVENTS] = events;
 	m->stops = st->stops;
 	m->stopped_ns = st->stopped_ns;
 	m->halted_ns = st->halted_ns;
@@ -101,6 +102,8 @@ void pl_session_take(struct plumb_session *s)
 {
 	s->ops->stats(s->engine, &s->stats);
 	struct plumb_error *err = s->broken ? NULL : take_over(s);
+	if (!err && !s->broken)
+		err = pl_session_take_events(s);
 	if (err) {
 		pl_session_failed(s, err);
 		s->broken = true;

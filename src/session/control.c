@@ -43,14 +43,18 @@ void pl_session_order(struct plumb_session *s, struct pl_order order)
 
 void plumb_session_pause(struct plumb_session *s)
 {
-	if (!pl_session_forked(s))
-		pl_session_order(s, (struct pl_order){.kind = PL_ORDER_PAUSE});
+	if (pl_session_forked(s))
+		return;
+	pl_session_order(s, (struct pl_order){.kind = PL_ORDER_PAUSE});
+	pl_session_pause_began(s);
 }
 
 void plumb_session_resume(struct plumb_session *s)
 {
-	if (!pl_session_forked(s))
-		pl_session_order(s, (struct pl_order){.kind = PL_ORDER_RESUME});
+	if (pl_session_forked(s))
+		return;
+	pl_session_order(s, (struct pl_order){.kind = PL_ORDER_RESUME});
+	pl_session_pause_ended(s);
 }
 
 struct plumb_error *plumb_session_set_rate(struct plumb_session *s, double rate_hz)

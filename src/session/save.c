@@ -26,8 +26,12 @@ static struct plumb_error *save_sample(void *ctx, const struct pl_sample *s)
 static struct plumb_error *save_to(const struct plumb_profile *p, struct pl_capture_writer *w)
 {
 	struct saving x = {.profile = p, .writer = w};
-	struct plumb_error *err = pl_profile_each(p, save_sample, &x);
+	struct plumb_error *err = NULL;
 
+	for (uint32_t i = 0; i < p->event_count && !err; i++)
+		err = pl_capture_event(w, &p->events[i]);
+	if (!err)
+		err = pl_profile_each(p, save_sample, &x);
 	if (!err)
 		err = pl_capture_finish(w, p);
 	if (!err)

@@ -154,6 +154,7 @@ static struct plumb_error *begin(struct plumb_session *s)
 		return err;
 	s->profile->meta.start_real_ns = s->since.real_ns = pl_clock_real_ns();
 	s->chunk_ns = pl_clock_monotonic_ns();
+	pl_session_events_begin(s);
 	write_first_chunk(s);
 	return start_threads(s);
 }
@@ -391,6 +392,7 @@ struct plumb_error *plumb_session_finish(struct plumb_session *s, struct plumb_r
 	*ret = (struct plumb_result){.pid = s->pid, .recording = s->path};
 	if (pl_session_forked(s))
 		return pl_session_check_forked(s);
+	pl_session_pause_ended(s);
 	join_consumer(s);
 	s->ops->stats(s->engine, &st);
 	pthread_mutex_lock(&s->work);
@@ -441,6 +443,7 @@ void plumb_session_destroy(struct plumb_session *s)
 	plumb_error_destroy(s->failure);
 	pl_hottest_deinit(&s->hot);
 	pl_cycles_deinit(&s->cycles);
+	pl_session_events_deinit(s);
 	pl_vec_deinit(&s->since.thread_cpu_ns);
 	pthread_cond_destroy(&s->ended_cond);
 	pthread_mutex_destroy(&s->lock);

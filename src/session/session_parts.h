@@ -4,6 +4,7 @@
  *   session.c   making one, ending it;  whom.c  the processes that it is of
  *   reset.c     counting from anew;  session_snapshot.c  copies of what it counted so far
  *   consumer.c  taking over what was sampled; the consumer thread; status
+ *   session_events.c  what happened meanwhile
  *   record.c    its recording, and what went wrong
  *   until.c     ending it when the shares are known
  *   since.c     the figures since counting began;  cycles.c  what each stretch of time counted
@@ -27,6 +28,7 @@
 #include "cycles.h"
 #include "engine.h"
 #include "hottest.h"
+#include "session_events.h"
 
 /** When counting began: with the session, or at plumb_session_reset(). */
 struct pl_session_since {
@@ -76,6 +78,7 @@ struct plumb_session {
 	int known_looks;	      /* and how many in a row found it */
 	struct pl_session_since since;
 	struct pl_cycles cycles;
+	struct pl_session_events events;
 	bool broken; /* records were lost in the middle: nothing after them can be understood */
 
 	pthread_mutex_t lock;

@@ -97,6 +97,8 @@ static void make(struct recording *r, uint64_t seed, size_t chunks, unsigned sam
 		if (rich) {
 			generate_source(&g);
 			generate_waits(&g);
+			struct pl_event e = generate_event(&g);
+			check(pl_capture_event(w, &e));
 		}
 		end_chunk(r, &g, w, path, i + 1 == chunks);
 	}

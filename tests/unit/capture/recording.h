@@ -21,7 +21,7 @@ struct recording {
 
 /** Write @p chunks chunks of @p samples_each random samples, the last one by pl_capture_finish. */
 void recording_make(struct recording *r, uint64_t seed, size_t chunks, unsigned samples_each);
-/** The same with opcodes, tags, samples that stand for several, and texts of files. */
+/** The same with opcodes, tags, samples that stand for several, texts of files, and events. */
 void recording_make_rich(struct recording *r, uint64_t seed, size_t chunks, unsigned samples_each);
 void recording_free(struct recording *r);
 

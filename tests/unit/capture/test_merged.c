@@ -33,6 +33,8 @@ static uint8_t *saved(const struct plumb_profile *p, size_t *len)
 	struct saving x = {.p = p};
 	char *path = temp_file();
 	check(pl_capture_create(path, p, &x.w));
+	for (uint32_t i = 0; i < p->event_count; i++)
+		check(pl_capture_event(x.w, &p->events[i]));
 	check(pl_profile_each(p, save_sample, &x));
 	check(pl_capture_finish(x.w, p));
 	pl_capture_destroy(x.w);

@@ -270,9 +270,10 @@ static void a_refused_stop_is_told_with_its_cause(void **state)
 /* The sentences have no room on every page: what they say stands in the figures, too. */
 static void every_loss_is_a_figure_at_any_width(void **state)
 {
-	static const char *const losses[PL_LOSSES] = {"missed ",  "unreadable ",       "dropped ",
-						      "damaged ", "unseen processes ", "not followed ",
-						      "folded ",  "without awaiters ", "without native frames "};
+	static const char *const losses[PL_LOSSES] = {"missed ",	 "unreadable ",	      "dropped ",
+						      "damaged ",	 "unseen processes ", "not followed ",
+						      "folded ",	 "without awaiters ", "without native frames ",
+						      "events left out "};
 	struct build b;
 	char want[64];
 

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "events.h"
 #include "labels.h"
 #include "vec.h"
 
@@ -126,6 +127,22 @@ static void write_wait(FILE *out, const struct plumb_profile *p, uint32_t i)
 	write_stack(out, p, w->stack);
 }
 
+static void write_event(FILE *out, const struct plumb_profile *p, uint32_t i)
+{
+	const struct pl_event *e = &p->events[i];
+	struct pl_label labels[PL_LABELS_MAX];
+	uint64_t since_ns;
+	bool known = pl_event_since_ns(p, e->time_ns, &since_ns);
+	fprintf(out, "event %d at %d:%" PRIu64 " for %" PRIu64 " %s of ", e->kind, known, known ? since_ns : e->time_ns,
+		e->duration_ns, text_of(p, e->name));
+	if (e->thread)
+		write_thread(out, p, &p->threads[e->thread - 1]);
+	else if (e->process)
+		fprintf(out, "%" PRIu32, p->processes[e->process - 1].pid);
+	for (unsigned n = pl_labels_in(p, e->labels, labels), k = 0; k < n; k++)
+		fprintf(out, " %s=%s", labels[k].name, labels[k].value);
+}
+
 static void write_meta(FILE *out, const struct plumb_profile *p)
 {
 	const struct pl_meta *m = &p->meta;
@@ -167,6 +184,7 @@ char *profile_dump(const struct plumb_profile *p)
 	dump_rows(p, p->source_count, write_source, &all);
 	dump_rows(p, p->module_count, write_module, &all);
 	dump_rows(p, p->wait_count, write_wait, &all);
+	dump_rows(p, p->event_count, write_event, &all);
 	if (all.len)
 		qsort(all.data, all.len, sizeof *all.data, compare_lines);
 	char *text = NULL;
@@ -431,6 +449,25 @@ void random_meta(struct pl_rng *rng, struct plumb_profile *p)
 	m->sources_left_out = random_below(rng, 100);
 }
 
+struct pl_event generate_event(struct generator *g)
+{
+	static const char labels[] = "number\0003\0loss\0000.5";
+	struct plumb_profile *p = g->profile;
+	struct pl_rng *rng = &g->rng;
+	struct pl_event e = {.time_ns = random_below(rng, 1000000000),
+			     .duration_ns = random_below(rng, 3),
+			     .kind = (uint8_t)random_below(rng, PL_EVENTS),
+			     .name = add_string(p, random_below(rng, 2) ? "epoch" : "")};
+	if (p->thread_count && random_below(rng, 3)) {
+		e.thread = 1 + (uint32_t)random_below(rng, p->thread_count);
+		e.process = 1 + p->threads[e.thread - 1].process;
+	}
+	if (random_below(rng, 2))
+		check(pl_profile_string(p, labels, sizeof labels, &e.labels));
+	check(pl_profile_event(p, &e));
+	return e;
+}
+
 struct plumb_profile *random_profile(uint64_t seed, unsigned samples)
 {
 	struct plumb_profile *p = NULL;
@@ -445,5 +482,7 @@ struct plumb_profile *random_profile(uint64_t seed, unsigned samples)
 	for (int i = 0; i < 3; i++)
 		generate_source(&g);
 	generate_waits(&g);
+	for (int i = 0; i < 3; i++)
+		(void)generate_event(&g);
 	return p;
 }

@@ -42,6 +42,8 @@ struct pl_sample generate_sample(struct generator *g);
 void generate_source(struct generator *g);
 /** One more list of tasks, and what some of them waited for. */
 void generate_waits(struct generator *g);
+/** Something that happened, which is in the profile. */
+struct pl_event generate_event(struct generator *g);
 /** A profile of @p samples samples and all meta data, made of @p seed. Caller destroys. */
 struct plumb_profile *random_profile(uint64_t seed, unsigned samples);
 void random_meta(struct pl_rng *rng, struct plumb_profile *p);

@@ -170,6 +170,16 @@ export const losses = [
 		text: "without native frames",
 		about: "samples without native frames: the thread could not be stopped, or its frames not joined",
 	},
+	{ name: "events", text: "events left out", about: "events that were too many to be kept" },
+] as const;
+
+/** What happens at a moment, by number. */
+export const eventKinds = [
+	{ word: "mark", one: "mark", several: "marks" },
+	{ word: "pause", one: "pause", several: "pauses" },
+	{ word: "started", one: "process started", several: "processes started" },
+	{ word: "exec", one: "program begun", several: "programs begun" },
+	{ word: "ended", one: "process ended", several: "processes ended" },
 ] as const;
 
 /** Modes of sampling, and what is added up. */

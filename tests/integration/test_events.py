@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes of processes is told as events: started, executing another program, ended."""
+import os
+import signal
+import subprocess
+
+import pytest
+
+from harness.plumb import finish, running, until
+from harness.target import children_of, wait_until
+from test_several import wait_sampled
+from test_trees import UNIT, sample, wait_sampled as wait_followed
+
+
+def events_of(profile, kind):
+    return [event for event in profile.json.get("events", []) if event["kind"] == kind]
+
+
+@pytest.mark.parametrize("way", ["os.fork", "exec"])
+def test_children_are_told_when_they_start_and_end(plumb, places, any_python, way):
+    def run(seconds):
+        _, profile, told = sample(plumb, places, any_python, "--way", way, "--unit", str(seconds))
+        return profile, {t["pid"] for t in told if t["event"] == "worked"}
+
+    profile, children = until(run, lambda found: found[1] <= {p["pid"] for p in found[0].json["processes"]}, UNIT)
+    started, ended = events_of(profile, "started"), events_of(profile, "ended")
+    assert {event["pid"] for event in started} == {event["pid"] for event in ended} == children, profile.json["events"]
+    known = {p["pid"]: p for p in profile.json["processes"]}
+    for event in started:
+        assert event["time_ns"] == known[event["pid"]]["came_ns"] and known[event["pid"]]["program"].startswith(event["name"]), event
+    for event in ended:
+        assert event["time_ns"] == known[event["pid"]]["ended_ns"]
+    recording = max(plumb.directory.glob("*.plumb"), key=lambda path: path.stat().st_mtime_ns)
+    one = min(children)
+    assert {event["pid"] for event in plumb.report(recording, "--process", str(one)).json["events"]} == {one}
+    assert "events" not in plumb.report(recording, "--time", "..%.9f" % ((started[0]["time_ns"] - 1) / 1e9)).json
+
+
+@pytest.mark.smoke
+def test_what_ran_before_was_found_and_not_started(plumb, target, any_python):
+    recording = plumb.path()
+    with target(any_python, "calls.py") as second:
+        with target(any_python, "calls.py") as first:
+            process = plumb.start("attach", "-o", recording, first.pid, second.pid, stderr=subprocess.PIPE)
+            with running(process):
+                wait_sampled(plumb, recording, [first.pid, second.pid])
+                first.stop()
+                first.process.wait()
+                wait_until(lambda: events_of(plumb.report(recording), "ended"), "its end is not told")
+                process.send_signal(signal.SIGINT)
+                finish(process)
+    profile = plumb.report(recording)
+    assert [(event["kind"], event["pid"]) for event in profile.json["events"]] == [("ended", first.pid)]
+
+
+def test_a_child_that_comes_later_is_told_and_what_was_there_is_not(plumb, target, either):
+    with target(either, "brood.py") as brood:
+        [first] = children_of(brood.pid)
+        recording = plumb.path()
+        with running(plumb.start("attach", "--subprocesses", "-o", recording, brood.pid, stderr=subprocess.PIPE)) as process:
+            wait_followed(process.pid, first)
+            os.kill(brood.pid, signal.SIGUSR1)
+            second = brood.result("child")["pid"]
+            wait_until(lambda: plumb.recorded(recording, lambda profile: events_of(profile, "started")), "it is not told")
+            process.send_signal(signal.SIGINT)
+            assert finish(process).status == 0
+        assert [event["pid"] for event in events_of(plumb.report(recording), "started")] == [second]
