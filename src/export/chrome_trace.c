@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "events.h"
+#include "events_json.h"
 #include "formats.h"
 #include "frame_name.h"
 #include "json.h"
@@ -285,7 +287,43 @@ static void write_name(struct tracer *t, const char *what, const struct pl_threa
 	putc('\n', t->j.out);
 }
 
-static struct plumb_error *write_events(struct tracer *t)
+/* Of a thread, a process or all. */
+static void write_instant(struct tracer *t, const struct pl_event *e)
+{
+	pl_json_object(&t->j);
+	pl_json_key_str(&t->j, "ph", "i");
+	write_text(t, "name", e->name);
+	pl_json_key_str(&t->j, "cat", pl_event_word(e->kind));
+	write_time(t, "ts", e->time_ns);
+	pl_json_key_str(&t->j, "s", e->thread ? "t" : e->process ? "p" : "g");
+	if (e->thread)
+		write_ids(t, &t->p->threads[e->thread - 1]);
+	else if (e->process)
+		pl_json_key_u64(&t->j, "pid", pl_timeline_pid(t->p, e->process - 1));
+	pl_json_key(&t->j, "args");
+	pl_json_object(&t->j);
+	pl_json_key_str(&t->j, "kind", pl_event_word(e->kind));
+	if (e->duration_ns)
+		pl_json_key_u64(&t->j, "duration_ns", e->duration_ns);
+	pl_event_json_labels(&t->j, t->p, e->labels);
+	pl_json_object_end(&t->j);
+	pl_json_object_end(&t->j);
+	putc('\n', t->j.out);
+}
+
+/* Where times are made up nobody knows when anything happened. */
+static struct plumb_error *write_instants(struct tracer *t, const struct pl_filter *f)
+{
+	pl_event_vec events = {0};
+	struct plumb_error *err = t->timeline.timed && t->p->event_count ? pl_events_by_time(t->p, f, &events) : NULL;
+
+	for (size_t i = 0; i < events.len && !err; i++)
+		write_instant(t, &events.data[i]);
+	pl_vec_deinit(&events);
+	return err;
+}
+
+static struct plumb_error *write_events(struct tracer *t, const struct pl_filter *f)
 {
 	struct plumb_error *err = NULL;
 
@@ -301,6 +339,8 @@ static struct plumb_error *write_events(struct tracer *t)
 		write_name(t, "thread_name", thread, thread->name);
 		err = write_thread(t, i);
 	}
+	if (!err)
+		err = write_instants(t, f);
 	pl_json_array_end(&t->j);
 	return err;
 }
@@ -323,7 +363,7 @@ static struct plumb_error *write_file(struct tracer *t, const struct pl_export_o
 	pl_json_key_str(&t->j, "times", t->timeline.timed ? "of the samples" : "made up: the profile has none");
 	pl_json_key_u64(&t->j, "period_ns", t->timeline.interval_ns);
 	pl_json_object_end(&t->j);
-	err = write_events(t);
+	err = write_events(t, &o->filter);
 	pl_json_object_end(&t->j);
 	putc('\n', t->j.out);
 	return err;

@@ -11,7 +11,7 @@ const char *pl_event_word(uint8_t kind)
 	return kind < PL_EVENTS ? pl_events[kind].word : "other";
 }
 
-static void write_labels(struct pl_json *j, const struct plumb_profile *p, uint32_t labels)
+void pl_event_json_labels(struct pl_json *j, const struct plumb_profile *p, uint32_t labels)
 {
 	struct pl_label label[PL_LABELS_MAX];
 	unsigned count = pl_labels_in(p, labels, label);
@@ -43,7 +43,7 @@ static void write_event(struct pl_json *j, const struct plumb_profile *p, const 
 		pl_json_key_u64(j, "pid", p->processes[e->process - 1].pid);
 	if (e->thread)
 		pl_json_key_u64(j, "tid", p->threads[e->thread - 1].tid);
-	write_labels(j, p, e->labels);
+	pl_event_json_labels(j, p, e->labels);
 	pl_json_object_end(j);
 }
 

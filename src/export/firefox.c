@@ -280,6 +280,8 @@ struct plumb_error *pl_firefox_write(const struct plumb_profile *p, const struct
 		err = pl_spool_create(p, &spool);
 	if (!err)
 		err = pl_firefox_labels_measure(&w, spool);
+	if (!err)
+		err = pl_firefox_events_prepare(&w, spool);
 	pl_json_init(&w.j, out, 0);
 	if (!err)
 		err = write_file(&w, spool);

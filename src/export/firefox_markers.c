@@ -4,11 +4,12 @@
 #include "firefox_parts.h"
 #include "words.h"
 
-enum { MARKER_START, MARKER_LOSS, MARKER_LABELS, MARKERS };
+enum { MARKER_START, MARKER_LOSS, MARKER_LABELS, MARKER_EVENT, MARKERS };
 enum phase { INSTANT, INTERVAL };
 
-static const char *const names[MARKERS] = {"First sample", "Lost", "Labels"};
-static const char *const types[MARKERS] = {[MARKER_LOSS] = "loss", [MARKER_LABELS] = "labels"};
+static const char *const names[MARKERS] = {"First sample", "Lost", "Labels", "Event"};
+static const char *const types[MARKERS] = {
+	[MARKER_LOSS] = "loss", [MARKER_LABELS] = "labels", [MARKER_EVENT] = "event"};
 
 struct marker {
 	int name;
@@ -17,6 +18,7 @@ struct marker {
 	uint64_t count;
 	uint32_t tag; /* of labels: the node; */
 	uint64_t end_ns;
+	const struct pl_event *event;
 };
 
 /* Those that are not labels. */
@@ -50,6 +52,8 @@ static void write_data(struct pl_firefox *w, const struct marker *m)
 	pl_json_key_str(&w->j, "type", types[m->name]);
 	if (m->tag) {
 		pl_firefox_write_labels(w, m->tag);
+	} else if (m->event) {
+		pl_firefox_write_event(w, m->event);
 	} else {
 		pl_json_key_str(&w->j, "what", m->what);
 		pl_json_key_u64(&w->j, "count", m->count);
@@ -100,6 +104,20 @@ static void write_run(void *ctx, const struct pl_firefox_run *r)
 	c->rows++;
 }
 
+/* A pause takes no time of the recording: all are instants. */
+static void write_events(struct column *c, uint32_t thread)
+{
+	size_t count;
+	const struct pl_event *e = pl_firefox_events_of(c->w, thread, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct marker m = {.name = MARKER_EVENT, .time_ns = e[i].time_ns, .event = &e[i]};
+
+		c->write(c->w, &m);
+		c->rows++;
+	}
+}
+
 struct plumb_error *pl_firefox_write_markers(struct pl_firefox *w, struct pl_spool *spool, uint32_t thread,
 					     bool with_losses, uint64_t start_ns)
 {
@@ -121,6 +139,7 @@ struct plumb_error *pl_firefox_write_markers(struct pl_firefox *w, struct pl_spo
 		for (int k = 0; k < m.count; k++)
 			columns[i].write(w, &m.list[k]);
 		err = pl_firefox_runs_each(w, spool, thread, write_run, &column);
+		write_events(&column, thread);
 		pl_json_array_end(&w->j);
 	}
 	pl_json_key_u64(&w->j, "length", (uint64_t)m.count + column.rows);
@@ -130,7 +149,7 @@ struct plumb_error *pl_firefox_write_markers(struct pl_firefox *w, struct pl_spo
 
 void pl_firefox_write_marker_names(struct pl_firefox *w)
 {
-	for (int i = 0; i < (w->tag_nodes ? MARKERS : MARKER_LABELS); i++)
+	for (int i = 0; i < (w->events.len ? MARKERS : w->tag_nodes ? MARKER_EVENT : MARKER_LABELS); i++)
 		pl_json_str(&w->j, names[i]);
 }
 
@@ -185,5 +204,8 @@ void pl_firefox_write_marker_schema(struct pl_firefox *w)
 	write_schema(w, MARKER_LOSS, "{marker.data.count} {marker.data.what}", display, write_loss_fields);
 	if (w->tag_nodes)
 		write_schema(w, MARKER_LABELS, "{marker.data." PL_FIREFOX_TAG "}", in_views, write_labels_fields);
+	if (w->events.len)
+		write_schema(w, MARKER_EVENT, "{marker.data.kind} {marker.data.what}", display,
+			     pl_firefox_write_event_fields);
 	pl_json_array_end(&w->j);
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "events.h"
 #include "export.h"
 #include "frame_name.h"
 #include "json.h"
@@ -37,6 +38,7 @@ struct pl_firefox {
 	uint32_t lib_count;
 	uint32_t *tag_nodes;	       /* stack -> its tag (labels.h), 0: none; NULL: there is no tag */
 	struct pl_strtab *label_names; /* those that have a column */
+	pl_event_vec events;	       /* by thread whose markers they are, and time */
 };
 
 struct plumb_error *pl_firefox_prepare(struct pl_firefox *w) PLUMB_MUST_CHECK;
@@ -50,7 +52,7 @@ void pl_firefox_write_shared(struct pl_firefox *w);
 void pl_firefox_write_libs(struct pl_firefox *w);
 
 /* firefox_markers.c */
-/** Markers of a thread: its start, with the first thread what was lost, and its labels. */
+/** Markers of a thread: its start, with the first thread what was lost, its labels, and what happened. */
 struct plumb_error *pl_firefox_write_markers(struct pl_firefox *w, struct pl_spool *spool, uint32_t thread, bool losses,
 					     uint64_t start_ns) PLUMB_MUST_CHECK;
 void pl_firefox_write_marker_schema(struct pl_firefox *w);
@@ -58,6 +60,15 @@ void pl_firefox_write_marker_schema(struct pl_firefox *w);
 void pl_firefox_write_marker_names(struct pl_firefox *w);
 /** A field of a kind of markers. */
 void pl_firefox_write_field(struct pl_firefox *w, const char *key, const char *label, const char *format);
+
+/* firefox_events.c */
+/** Nothing where the times are made up. */
+struct plumb_error *pl_firefox_events_prepare(struct pl_firefox *w, const struct pl_spool *spool) PLUMB_MUST_CHECK;
+/** Those whose marker is of that thread. */
+const struct pl_event *pl_firefox_events_of(const struct pl_firefox *w, uint32_t thread, size_t *count_ret);
+/** Members of a marker, and what columns they have. */
+void pl_firefox_write_event(struct pl_firefox *w, const struct pl_event *e);
+void pl_firefox_write_event_fields(struct pl_firefox *w);
 
 /* firefox_labels.c */
 #define PL_FIREFOX_TAG "tag" /* the field with the text of a tag */

@@ -142,6 +142,7 @@ void pl_firefox_deinit(struct pl_firefox *w)
 	pl_vec_deinit(&w->source_files);
 	pl_vec_deinit(&w->library_files);
 	pl_vec_deinit(&w->libs);
+	pl_vec_deinit(&w->events);
 }
 
 /* ---- columns ---- */

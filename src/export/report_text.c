@@ -143,6 +143,7 @@ static void write_header(const struct report *r, struct pl_page *page)
 	write_title(r, page);
 	write_detail(&r->answer.summary.rows[PL_SUMMARY_PROCESSES], page);
 	write_detail(&r->answer.summary.rows[PL_SUMMARY_WAITS], page);
+	write_detail(&r->answer.summary.rows[PL_SUMMARY_EVENTS], page);
 	for (int i = 0; i < r->faults; i++)
 		write_sentence("", r->answer.summary.faults.list[i].sentence, PL_TONE_STRONG, page);
 }

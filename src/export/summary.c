@@ -471,10 +471,11 @@ struct plumb_error *pl_summary_make(const struct plumb_profile *p, const struct 
 				    struct pl_summary *ret)
 {
 	static const char *const labels[PL_SUMMARY_ROWS] = {
-		[PL_SUMMARY_TITLE] = "",       [PL_SUMMARY_PROCESSES] = "processes",
-		[PL_SUMMARY_WAITS] = "waited", [PL_SUMMARY_WHERE] = "where",
-		[PL_SUMMARY_GIL] = "GIL",      [PL_SUMMARY_SAMPLES] = "samples",
-		[PL_SUMMARY_TRUTH] = "stacks", [PL_SUMMARY_OVERHEAD] = "overhead"};
+		[PL_SUMMARY_TITLE] = "",	   [PL_SUMMARY_PROCESSES] = "processes",
+		[PL_SUMMARY_WAITS] = "waited",	   [PL_SUMMARY_EVENTS] = "events",
+		[PL_SUMMARY_WHERE] = "where",	   [PL_SUMMARY_GIL] = "GIL",
+		[PL_SUMMARY_SAMPLES] = "samples",  [PL_SUMMARY_TRUTH] = "stacks",
+		[PL_SUMMARY_OVERHEAD] = "overhead"};
 	struct plumb_error *err;
 
 	memset(ret, 0, sizeof *ret);
@@ -488,6 +489,8 @@ struct plumb_error *pl_summary_make(const struct plumb_profile *p, const struct 
 	title(ret, p);
 	waits(ret, p);
 	err = processes(ret, p, f);
+	if (!err)
+		err = pl_summary_events(&ret->rows[PL_SUMMARY_EVENTS], p, f);
 	if (err)
 		return err;
 	samples(ret, p);

@@ -24,6 +24,7 @@ enum {
 	PL_SUMMARY_TITLE, /* without the name of the program, which can be long and needs cutting */
 	PL_SUMMARY_PROCESSES,
 	PL_SUMMARY_WAITS,
+	PL_SUMMARY_EVENTS,
 	/* the details behind the verdict */
 	PL_SUMMARY_WHERE,
 	PL_SUMMARY_GIL,
@@ -80,6 +81,9 @@ static inline double pl_ratio(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f);
+/** What happened: how many of each kind, and of marks the first names. */
+struct plumb_error *pl_summary_events(struct pl_summary_row *row, const struct plumb_profile *p,
+				      const struct pl_filter *f) PLUMB_MUST_CHECK;
 /** How often a stop was refused, for whatever cause. */
 uint64_t pl_summary_refused_stops(const struct plumb_profile *p);
 

@@ -167,4 +167,46 @@ def check_merged_recordings_have_them_in_real_time():
     assert first["name"] == "a" and first["time_ns"] == alone[0] and second["name"] == "b" and second["time_ns"] > alone[1]
 
 
+def of_formats():
+    """A recording with three events of the main thread, and what each of its formats tells of them."""
+    with plumb.profile() as p:
+        busy_inner(has(p, 50))
+        plumb.event("epoch", number=1)
+        plumb.event("epoch", number=2)
+        plumb.event("saved")
+        busy_inner(has(p, 50))
+    return p
+
+
+def check_reports_count_them():
+    p = of_formats()
+    line = [line.split() for line in p.text().splitlines() if line.startswith(" events ")]
+    assert line in ([["events", "epoch", "2", "\u00b7", "saved", "1"]], [["events", "epoch", "2", "|", "saved", "1"]]), p.text()
+    assert "- events: epoch 2" in p.write("markdown").decode()
+    with plumb.profile() as none:
+        busy_inner(has(none, 10))
+    assert " events " not in none.text() and "events" not in json.loads(none.write("json"))
+
+
+def check_chrome_has_instants():
+    p = of_formats()
+    found = [event for event in json.loads(p.write("chrome-trace"))["traceEvents"] if event["ph"] == "i"]
+    assert [(event["name"], event["tid"], event["s"]) for event in found] == [(name, os.getpid(), "t") for name in names(p)]
+    assert [event["ts"] * 1000 for event in found] == [event["time_ns"] for event in told(p)], found
+    assert found[0]["args"] == {"kind": "mark", "labels": {"number": "1"}}
+
+
+def check_firefox_has_markers():
+    p = of_formats()
+    told_there = json.loads(p.write("firefox"))
+    columns = told_there["threads"][0]["markers"]
+    found = [(data["what"], data.get("values"), round(start * 1e6)) for data, start in zip(columns["data"], columns["startTime"])
+             if data and data["type"] == "event"]  # fmt: skip
+    values = ["number=1", "number=2", None]
+    assert found == [(event["name"], value, event["time_ns"]) for event, value in zip(told(p), values)], (found, told(p))
+    assert len(set(map(len, [columns[name] for name in ("data", "name", "startTime", "endTime", "phase", "category")]))) == 1
+    assert columns["length"] == len(columns["data"])
+    assert "event" in [schema["name"] for schema in told_there["meta"]["markerSchema"]]
+
+
 run_checks(globals())
