@@ -216,6 +216,8 @@ static struct plumb_error *write_meta(struct pl_json *j, const struct plumb_prof
 	if (!err)
 		err = write_loop_holds(j, p, m);
 	if (!err)
+		err = pl_page_events_json(m, p, j);
+	if (!err)
 		err = pl_report_processes(j, p, m->threads);
 	if (err)
 		return err;

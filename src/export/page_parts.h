@@ -205,6 +205,9 @@ struct pl_page_meta {
 	uint64_t bin_ns;
 	uint32_t bins;
 };
+/** The member `events`: what happened, in the time of the timeline; nothing without any. */
+struct plumb_error *pl_page_events_json(const struct pl_page_meta *m, const struct plumb_profile *p,
+					struct pl_json *j) PLUMB_MUST_CHECK;
 struct plumb_error *pl_page_meta_write(const struct plumb_profile *p, const struct pl_page_meta *m,
 				       FILE *out) PLUMB_MUST_CHECK;
 

@@ -60,6 +60,15 @@ function checkTags(tags: unknown): void {
 	must(tags === undefined || (Array.isArray(tags) && tags.every(isTag)), "tags");
 }
 
+function checkEvents(events: unknown): void {
+	const isText = (v: unknown): boolean => typeof v === "string";
+	const isLabels = (v: unknown): boolean => v === undefined || (isObject(v) && Object.values(v).every(isText));
+	const isEvent = (v: unknown): boolean =>
+		isObject(v) && isAmount(v["kind"]) && isAmount(v["at_ns"]) && isText(v["name"]) && isLabels(v["labels"]);
+
+	must(events === undefined || (Array.isArray(events) && events.every(isEvent)), "events");
+}
+
 export function decodeMeta(bytes: Uint8Array): Meta {
 	const meta: unknown = JSON.parse(new TextDecoder().decode(bytes));
 	if (!isObject(meta)) throw new Error("its meta is no object");
@@ -71,5 +80,6 @@ export function decodeMeta(bytes: Uint8Array): Meta {
 	checkWaits(meta["waits"]);
 	checkLocks(meta);
 	checkTags(meta["tags"]);
+	checkEvents(meta["events"]);
 	return meta as unknown as Meta;
 }

@@ -78,6 +78,18 @@ export interface LockState {
 	readonly line?: number;
 }
 
+/** What happened at a moment: a row of `eventKinds`, its time on the timeline, and of whom it was. */
+export interface HappenedEvent {
+	readonly kind: number;
+	readonly at_ns: number;
+	readonly name: string;
+	readonly duration_ns?: number;
+	readonly pid?: number;
+	/** Row of the threads. */
+	readonly thread?: number;
+	readonly labels?: Readonly<Record<string, string>>;
+}
+
 export interface Meta {
 	readonly schema: string;
 	readonly made_by: string;
@@ -129,6 +141,8 @@ export interface Meta {
 	readonly opcodes: Readonly<Record<string, string>>;
 	/** Rows of the function table that are no functions, but tags: what the program said threads worked for. */
 	readonly tags?: readonly Tag[];
+	/** What happened at a moment, by time. */
+	readonly events?: readonly HappenedEvent[];
 	/** Subtrees that were too light to be kept: below that share, so many; they are counted at their callers, that
 	 * share of all. */
 	readonly pruned: { readonly share: number; readonly nodes: number; readonly weight?: number } | null;

@@ -8,6 +8,7 @@ import type { RanShares } from "../canvas/heat";
 import type { Point } from "../canvas/pointer";
 import type { Profile } from "../data/profile";
 import type { Steps } from "../data/steps";
+import { eventMarks, eventsOf } from "../model/events";
 import { time } from "../model/numbers";
 import { type StripColumns, tickNs } from "../model/strip";
 import { placeOf } from "../model/tree";
@@ -16,6 +17,7 @@ import type { Page } from "./page";
 import { StripAxis } from "./StripAxis";
 import { StripBrush } from "./StripBrush";
 import { StripCanvas } from "./StripCanvas";
+import { StripEvents } from "./StripEvents";
 import { StripLegend } from "./StripLegend";
 import { StripMarks } from "./StripMarks";
 import { StripNames } from "./StripNames";
@@ -38,6 +40,9 @@ function saidOf(span: Span | null, duration: number, { binNs, bins }: Profile["c
 	return `${seconds(from)} to ${seconds(to)}, ${time(to - from)} of ${time(duration)}, ${step}`;
 }
 
+/** Of the axis below the sum of all threads, and of a mark on it. */
+const AXIS_HEIGHT = 18;
+const EVENT_WIDTH = 8;
 /** Pixels of a column: finer is more to draw than to see. */
 const COLUMN = 2;
 /** A column has so many samples of a thread at least, or single ticks would look like gaps. */
@@ -143,6 +148,10 @@ export function TimelineView({ page }: { page: Page }): JSX.Element {
 	const sampled = useMemo(() => shown.strip(0, duration, columns), [profile, columns, processes, threads, idle]);
 	const rows = useMemo(() => stripRows(profile, sampled, columns, open), [sampled, open]);
 	const ran = useRan(page, rows, sampled, columns);
+	const marks = useMemo(() => {
+		const places = Math.max(1, Math.floor(width / EVENT_WIDTH));
+		return eventMarks(eventsOf(meta, { processes, threads }), duration, places);
+	}, [meta, processes, threads, duration, width]);
 	useEffect(() => setHover(null), [rows]);
 	if (meta.untimed || strip.bins < 2) {
 		return <p class="strip-none">This profile does not say when samples were taken: there is no timeline.</p>;
@@ -192,6 +201,9 @@ export function TimelineView({ page }: { page: Page }): JSX.Element {
 							onLeave={() => setHover(null)}
 							onPick={onPick}
 						/>
+					) : null}
+					{marks.length > 0 && width > 0 ? (
+						<StripEvents marks={marks} duration={duration} height={(rows[0]?.height ?? 0) + AXIS_HEIGHT} />
 					) : null}
 				</div>
 			</div>
