@@ -264,37 +264,46 @@ static struct plumb_error *read_events(struct pl_json_reader *r, void *ctx)
 
 /* ---- both ---- */
 
-/* A weight without a unit of time is a number of samples; no sample is none. */
-static struct plumb_error *give_sample(struct reading *rd, size_t i, uint64_t at)
+/* A weight without a unit of time is a number of samples; false: no sample is none. */
+static bool sample_of(const struct reading *rd, size_t i, uint64_t at, struct pl_sample *ret)
 {
 	struct pl_sample s = {.thread = rd->head->thread, .stack = rd->stacks.data[i], .state = PL_STATE_UNKNOWN};
 	uint64_t count = i < rd->counts.len ? rd->counts.data[i] : 1;
 
 	if (rd->head->evented && s.stack == 0)
-		return NULL; /* nothing was open */
+		return false; /* nothing was open */
 	if (rd->head->scale < 0)
 		count = rd->weights.data[i];
 	else
 		s.weight_ns = rd->weights.data[i];
 	if (count == 0)
-		return NULL;
+		return false;
 	s.extra = count - 1;
 	s.time_ns = at;
-	rd->sink->counted = rd->head->scale < 0;
-	return pl_sink_add(rd->sink, &s);
+	*ret = s;
+	return true;
 }
 
 static struct plumb_error *give_samples(struct reading *rd)
 {
 	int64_t start = rd->when.len ? rd->when.data[0] : rd->start;
 	uint64_t at = start > 0 && rd->head->scale >= 0 ? (uint64_t)start : 0;
+	struct pl_sample some[PL_TOGETHER];
+	size_t count = 0;
 	struct plumb_error *err = NULL;
 
+	rd->sink->counted = rd->head->scale < 0;
 	for (size_t i = 0; i < rd->stacks.len && !err; i++) {
-		err = give_sample(rd, i, at);
+		count += sample_of(rd, i, at, &some[count]);
+		if (count == PL_TOGETHER) {
+			err = pl_sink_add_all(rd->sink, some, count);
+			count = 0;
+		}
 		if (rd->head->scale >= 0)
 			at = pl_sum_u64(at, rd->weights.data[i]);
 	}
+	if (!err)
+		err = pl_sink_add_all(rd->sink, some, count);
 	rd->end_ns = at > rd->end_ns ? at : rd->end_ns;
 	return err;
 }

@@ -53,12 +53,28 @@ const struct pl_importer *pl_importer_for(const struct pl_import_input *in)
 	return NULL;
 }
 
+/* Of what knows numbers of samples only, these are the weights. */
+static void weigh(const struct pl_sink *sink, struct pl_sample *s)
+{
+	if (sink->counted)
+		s->weight_ns = s->extra == UINT64_MAX ? UINT64_MAX : s->extra + 1;
+}
+
 struct plumb_error *pl_sink_add(struct pl_sink *sink, const struct pl_sample *s)
 {
 	struct pl_sample given = *s;
 
-	if (sink->counted)
-		given.weight_ns = s->extra == UINT64_MAX ? UINT64_MAX : s->extra + 1;
+	weigh(sink, &given);
 	struct plumb_error *err = pl_profile_add(sink->profile, &given);
 	return err || !sink->fn ? err : sink->fn(sink->ctx, &given);
+}
+
+struct plumb_error *pl_sink_add_all(struct pl_sink *sink, struct pl_sample *s, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		weigh(sink, &s[i]);
+	struct plumb_error *err = pl_profile_add_all(sink->profile, s, count);
+	for (size_t i = 0; i < count && sink->fn && !err; i++)
+		err = sink->fn(sink->ctx, &s[i]);
+	return err;
 }
