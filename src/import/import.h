@@ -26,8 +26,8 @@ struct pl_sink {
 };
 
 struct plumb_error *pl_sink_add(struct pl_sink *sink, const struct pl_sample *s) PLUMB_MUST_CHECK;
-/** The same for at most PL_TOGETHER of them, which fetches memory for one while it adds others; changes their weights if
- * `counted`. */
+/** The same for at most PL_TOGETHER of them, which fetches memory for one while it adds others; changes their weights
+ * if `counted`. */
 struct plumb_error *pl_sink_add_all(struct pl_sink *sink, struct pl_sample *s, size_t count) PLUMB_MUST_CHECK;
 
 /** Whether it looks like that; cheap, from its beginning. */
