@@ -15,7 +15,7 @@
 
 static void start(struct python *p, const char *exe, unsigned threads)
 {
-	char script[512], line[16];
+	char script[1024], line[16];
 
 	snprintf(script, sizeof script,
 		 "import os, threading, time\n"
@@ -119,7 +119,7 @@ static void a_state_that_is_being_set_up_is_not_taken_for_its_creators(void **st
 
 #define NATIVES 24
 
-/* Says how many there are: none without ctypes. */
+/* Says whether there are any: none without ctypes. They wait by then. */
 static bool start_with_natives(struct python *p, const char *exe, unsigned natives)
 {
 	char script[512], line[16];
@@ -134,6 +134,9 @@ static bool start_with_natives(struct python *p, const char *exe, unsigned nativ
 		 "    for t in started: assert c.pthread_create(ctypes.byref(t), None, c.pause, None) == 0\n"
 		 "except ImportError:\n"
 		 "    pass\n"
+		 "def waits(tid):\n"
+		 "    with open('/proc/self/task/%%s/stat' %% tid) as stat: return ') S ' in stat.read()\n"
+		 "while sum(map(waits, os.listdir('/proc/self/task'))) < len(started): time.sleep(0)\n"
 		 "os.write(1, b'ready\\n' if started else b'without\\n')\n"
 		 "time.sleep(3600)\n",
 		 natives);
