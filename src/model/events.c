@@ -10,20 +10,31 @@
 
 #define UNKNOWN_START (1ull << 63) /* as axis.c has it */
 
+static uint32_t events_of(const struct plumb_profile *p, uint32_t process)
+{
+	uint32_t had = 0;
+
+	(void)pl_map_get(&p->index->events, process, 0, &had);
+	return had;
+}
+
+bool pl_event_has_room(const struct plumb_profile *p, uint32_t process)
+{
+	return p->event_count < PL_MAX_EVENTS && events_of(p, process) < PL_MAX_PROCESS_EVENTS;
+}
+
 struct plumb_error *pl_profile_event(struct plumb_profile *p, const struct pl_event *e)
 {
 	struct pl_profile_index *x = p->index;
-	uint32_t had = 0;
 
-	(void)pl_map_get(&x->events, e->process, 0, &had);
-	if (p->event_count >= PL_MAX_EVENTS || had >= PL_MAX_PROCESS_EVENTS) {
+	if (!pl_event_has_room(p, e->process)) {
 		p->meta.losses[PL_LOSS_EVENTS] = pl_sum_u64(p->meta.losses[PL_LOSS_EVENTS], 1);
 		return NULL;
 	}
 	struct plumb_error *err = pl_row_room(p, (void **)&p->events, &x->event_cap, p->event_count, sizeof *p->events);
 	if (err)
 		return err;
-	if (!pl_map_set(&x->events, e->process, 0, had + 1))
+	if (!pl_map_set(&x->events, e->process, 0, events_of(p, e->process) + 1))
 		return &pl_err_no_memory;
 	p->events[p->event_count++] = *e;
 	return NULL;

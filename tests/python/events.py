@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import threading
+import warnings
 
 import plumb
 from raising import refusal
@@ -103,7 +104,9 @@ def check_a_pause_is_told_with_its_length():
 def check_a_child_of_a_fork_says_nothing_in_it():
     with plumb.profile() as p:
         busy_inner(has(p, 10))
-        child = os.fork()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # that there are threads, from 3.12 on
+            child = os.fork()
         if not child:
             try:
                 plumb.event("of the child")
@@ -133,6 +136,15 @@ def check_signal_handlers_may_note():
     assert names(p).count("main") == 1000 and p.info()["losses"]["events"] == 0
 
 
+def tell_all(p, events):
+    """Some at a time, so that none waits for those before it to be taken."""
+    lost = p.info()["losses"]["events"]
+    before = len(told(p)) + lost
+    for event in events:
+        plumb.event("x", **event)
+    busy_inner(lambda: len(told(p)) + p.info()["losses"]["events"] == before + len(events))
+
+
 def check_those_that_are_too_many_are_counted():
     with plumb.profile() as p:
         for number in range(40000):
@@ -140,6 +152,17 @@ def check_those_that_are_too_many_are_counted():
         busy_inner(has(p, 10))
     kept, lost = len(told(p)), p.info()["losses"]["events"]
     assert kept + lost == 40000 and 0 < kept <= 16384, (kept, lost)
+
+
+def check_what_those_that_are_too_many_say_is_not_kept():
+    path = os.path.join(OUT, "many.plumb")
+    with plumb.profile(output=path) as p:
+        while len(told(p)) < 16384:
+            tell_all(p, [{}] * 4000)
+        for i in range(4):
+            tell_all(p, [{"text": os.urandom(48).hex()} for j in range(4000)])
+    assert len(told(p)) == 16384
+    assert os.path.getsize(path) < 500000, os.path.getsize(path)  # 16,000 times 48 bytes would be there
 
 
 def check_texts_are_cut_and_are_one_line():

@@ -15,7 +15,7 @@
 
 static void start(struct python *p, const char *exe, unsigned threads)
 {
-	char script[1024], line[16];
+	char script[512], line[16];
 
 	snprintf(script, sizeof script,
 		 "import os, threading, time\n"
@@ -122,7 +122,7 @@ static void a_state_that_is_being_set_up_is_not_taken_for_its_creators(void **st
 /* Says whether there are any: none without ctypes. They wait by then. */
 static bool start_with_natives(struct python *p, const char *exe, unsigned natives)
 {
-	char script[512], line[16];
+	char script[1024], line[16];
 
 	snprintf(script, sizeof script,
 		 "import os, threading, time\n"
