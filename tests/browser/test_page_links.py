@@ -76,3 +76,21 @@ def test_copied_link_is_the_address(threads, opened):
 def test_rubbish_in_the_address_opens_the_page(threads, opened, fragment):
     page = opened(threads, fragment)
     page.page.get_by_role("tab", selected=True).wait_for()
+
+
+def test_a_link_shows_the_lines_that_were_seen_however_high_the_window_is(threads, opened):
+    page = opened(threads)
+    choose_all(page)
+    page.tab("Source")
+    other = opened(threads)
+    for height in range(480, 840, 30):
+        for one in page, other:
+            one.page.set_viewport_size({"width": 1280, "height": height})
+        page.tab("Functions")
+        page.tab("Source")
+        seen = look(page)
+        page.go(page.fragment)
+        assert look(page) == seen, height
+        other.go("")
+        other.go(page.fragment)
+        assert look(other) == seen, height

@@ -68,6 +68,7 @@ static void session_deinit(struct plumb_session *s)
 	pl_profile_destroy(s->profile);
 	pl_hottest_deinit(&s->hot);
 	pl_cycles_deinit(&s->cycles);
+	pl_session_events_deinit(s);
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->work);
 }

@@ -39,6 +39,11 @@ interface Span {
 	readonly to: number;
 }
 
+/** Where the view begins that has the row in its middle. */
+function around(row: Span, view: number): number {
+	return Math.max(0, row.from - view / 2);
+}
+
 /** Where the view has to begin for the row to be seen: one step further, or with the row in the middle after a jump. */
 function scrolledTo(row: Span, seen: Span): number {
 	const view = seen.to - seen.from;
@@ -46,17 +51,18 @@ function scrolledTo(row: Span, seen: Span): number {
 	if (row.from >= seen.from && row.to <= seen.to) return seen.from;
 	if (row.from < seen.from && row.from >= seen.from - near) return row.from;
 	if (row.to > seen.to && row.to <= seen.to + near) return row.to - view;
-	return Math.max(0, row.from - view / 2);
+	return around(row, view);
 }
 
 function usePort(): [{ current: HTMLDivElement | null }, Port, () => void] {
 	const box = useRef<HTMLDivElement>(null);
-	const [port, setPort] = useState<Port>({ top: 0, height: 600 });
+	const [port, setPort] = useState<Port>({ top: 0, height: 0 });
 	const look = useCallback(() => {
 		const at = box.current;
 		if (at) setPort({ top: at.scrollTop, height: at.clientHeight });
 	}, []);
 	useLayoutEffect(() => {
+		look();
 		const watch = new ResizeObserver(look);
 		if (box.current) watch.observe(box.current);
 		return () => watch.disconnect();
@@ -68,6 +74,7 @@ export function VirtualRows(props: Props): JSX.Element {
 	const { count, rowHeight, active } = props;
 	const [box, port, look] = usePort();
 	const head = useRef<HTMLDivElement>(null);
+	const jumped = useRef({ row: -1, top: 0 });
 	const headHeight = head.current?.offsetHeight ?? 0;
 	const all = count * rowHeight;
 	const view = Math.max(rowHeight, port.height - headHeight);
@@ -78,12 +85,16 @@ export function VirtualRows(props: Props): JSX.Element {
 
 	useLayoutEffect(() => {
 		const at = box.current;
-		if (!at || active < 0 || active >= count) return;
+		if (!at || port.height === 0 || active < 0 || active >= count) return;
 		const seen = { from: at.scrollTop * factor, to: at.scrollTop * factor + view };
 		const row = { from: active * rowHeight, to: (active + 1) * rowHeight };
-		const to = scrolledTo(row, seen);
+		/* What has come into sight by a jump stays in the middle when the height changes, as it does while a page
+		 * opens: a link shows the same. Not once somebody has scrolled. */
+		const untouched = jumped.current.row === active && jumped.current.top === at.scrollTop;
+		const to = untouched ? around(row, view) : scrolledTo(row, seen);
 		if (to !== seen.from) at.scrollTop = to / factor;
-	}, [active, count, rowHeight, factor, view]);
+		if (to === around(row, view)) jumped.current = { row: active, top: at.scrollTop };
+	}, [active, count, rowHeight, factor, view, port.height]);
 
 	return (
 		<div
