@@ -17,7 +17,7 @@
 #define MOST_TOLD    4096 /* between two looks of the consumer, a tenth of a second */
 #define MOST_TEXT    8192 /* bytes of a name with its labels */
 #define MOST_LABELS  16
-#define BOOT_TICK_NS 20000000ull /* the kernel tells starts to a clock tick */
+#define BOOT_TICK_NS 10000000ull /* the kernel tells starts to a clock tick */
 
 static uint64_t boot_ns(void)
 {
