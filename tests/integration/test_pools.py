@@ -23,7 +23,9 @@ def check(plumb, python, places, *arguments, env=None):
     assert told <= tasks | {"[task=measure]"}, told  # the time of a worker's functions is all below its tasks
     assert "[task=count]" in told
     others = [stack for stack in profile.stacks if stack.frames[0].name.startswith("[task=") and not stack.has("spin")]
-    assert all(any(frame.name in ("count", "measure", "Job.measure") for frame in stack.frames) for stack in others)
+    # Between the label and the function joblib has functions of its own, in which it is seen at times.
+    stray = [stack for stack in others if not any(frame.name in ("count", "measure", "Job.measure") or "joblib" in frame.file for frame in stack.frames)]
+    assert not stray
 
 
 def test_a_worker_of_a_pool_shows_what_it_works_on(plumb, few, places):
