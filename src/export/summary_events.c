@@ -37,11 +37,12 @@ static void count_mark(struct counts *c, uint32_t name)
 	c->called[i].count++;
 }
 
+/* Which processes there were is a row of its own. */
 static void count_event(struct counts *c, const struct pl_event *e)
 {
 	if (e->kind == PL_EVENT_MARK)
 		count_mark(c, e->name);
-	else if (e->kind < PL_EVENTS)
+	else if (e->kind < PL_EVENTS && e->kind != PL_EVENT_STARTED && e->kind != PL_EVENT_ENDED)
 		c->kinds[e->kind]++;
 }
 
