@@ -257,7 +257,7 @@ static void waits(struct pl_summary *s, const struct plumb_profile *p)
 	enum pl_reason reasons[PL_REASONS];
 	unsigned count = pl_view_reasons(t, reasons);
 
-	if (p->meta.mode != PL_MODE_WALL || t->waited < PL_SUMMARY_WORTH_TELLING)
+	if (p->meta.mode != PL_MODE_WALL || t->doing.waiting.share < PL_SUMMARY_WORTH_TELLING)
 		return;
 	for (unsigned i = 0; i < count; i++) {
 		double share = pl_ratio(t->waits[reasons[i]].part.share, t->waited);

@@ -711,6 +711,28 @@ static void formats_are_found_by_name_and_by_path(void **state)
 	assert_null(pl_format_by_path("x.plumb"));
 }
 
+/* A program that computes all the time waits for nothing, also where it does not always have a CPU. */
+static void who_never_waits_has_waited_for_nothing(void **state)
+{
+	struct pl_export_options o = build_options(80);
+	const int ready = PL_STATE_ON_CPU | PL_REASON_CPU << PL_STATE_BITS;
+
+	for (int waiting = 0; waiting <= 5; waiting += 5) {
+		struct build b;
+
+		build_start(&b);
+		uint32_t f = build_frame(&b, 0, "f", "/a.py", 3);
+		build_samples(&b, 0, f, PL_STATE_ON_CPU, PL_EXACT, 90);
+		build_samples(&b, 0, f, ready, PL_EXACT, 10);
+		build_samples(&b, 0, f, PL_REASON_SOCKET << PL_STATE_BITS, PL_EXACT, waiting);
+		char *text = build_output(b.p, "text", &o, NULL);
+
+		assert_int_equal(strstr(text, "\n waited ") != NULL, waiting != 0);
+		free(text);
+		build_end(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -744,6 +766,7 @@ int main(void)
 		cmocka_unit_test(nothing_that_a_program_is_called_means_anything_in_markdown),
 		cmocka_unit_test(names_of_64_kib_and_stacks_of_10000_frames_work),
 		cmocka_unit_test(formats_are_found_by_name_and_by_path),
+		cmocka_unit_test(who_never_waits_has_waited_for_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
