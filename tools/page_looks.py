@@ -3,9 +3,12 @@
 it: `./dev sample DIR` calls it with the Python that has Playwright. The programs are those of docs/user/five-programs.md."""
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
+import demo_machine
 from harness import browser as browsers
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
@@ -26,12 +29,14 @@ LOOKS = {
 
 def pages(plumb, folder):
     """The report page of each program, by its name."""
-    for options, program, name in COMMAND.findall(PROGRAMS.read_text(encoding="utf-8")):
-        recording, page = folder / (name + ".plumb"), folder / (name + ".html")
-        subprocess.run([plumb, "run", "--force", "-o", recording, *options.split(), "--", "python3", program], cwd=TOP, check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        subprocess.run([plumb, "report", recording, "-f", "html", "--force", "-o", page], check=True, stdout=subprocess.DEVNULL)
-        yield name, page
+    with tempfile.TemporaryDirectory() as srv:
+        shutil.copytree(TOP / "examples", srv + "/examples")
+        for options, program, name in COMMAND.findall(PROGRAMS.read_text(encoding="utf-8")):
+            recording, page = folder / (name + ".plumb"), folder / (name + ".html")
+            demo_machine.run(srv, plumb, "run", "-q", "-o", "/srv/" + recording.name, *options.split(), "--", "python3", program)
+            shutil.move(srv + "/" + recording.name, recording)
+            subprocess.run([plumb, "report", recording, "-f", "html", "--force", "-o", page], check=True, stdout=subprocess.DEVNULL)
+            yield name, page
 
 
 def draw(report, eyes, path):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 
+import demo_machine
 import small_png
 from harness import browser as browsers
 
@@ -16,14 +17,10 @@ DOCS = TOP / "docs" / "user"
 LARGEST = 330_000
 SECONDS = "6"
 
-# Files and machine have the same names wherever it is made: the program is run with the folder as /srv, on a machine named demo.
-RECORD = 'mount --bind "$1" /srv && hostname demo && cd /srv && exec "$2" run -r 100 -o /srv/pipeline.plumb -- python3 pipeline.py ' + SECONDS
-
 
 def record(plumb, folder):
     shutil.copy(TOP / "examples" / "pipeline.py", folder)
-    inside = ["unshare", "--map-root-user", "--mount", "--uts", "sh", "-c", RECORD, "sh", folder, plumb]
-    subprocess.run(inside, check=True, env={**os.environ, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin"}, stdout=subprocess.DEVNULL)
+    demo_machine.run(folder, plumb, "run", "-r", "100", "-o", "/srv/pipeline.plumb", "--", "python3", "pipeline.py", SECONDS)
     return folder + "/pipeline.plumb"
 
 

@@ -7,6 +7,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { stateLabels } from "../canvas/states";
 import type { Steps } from "../data/steps";
+import { Reason, reasons } from "../data/words";
 import { hottestRow } from "../model/functions";
 import { percent, sharePm, time } from "../model/numbers";
 import { heaviestPath } from "../model/tree";
@@ -84,12 +85,13 @@ function Sentence({ page }: { page: Page }): JSX.Element {
 	);
 }
 
-/** What threads waited for, of all that they waited. */
+/** What threads waited for, of all that they waited. Where they only lacked a CPU at times they waited for nothing. */
 function Waits({ page }: { page: Page }): JSX.Element | null {
 	const waits = page.shown.waits();
+	const blocked = waits.reduce((sum, { text, share }) => sum + (text === reasons[Reason.cpu]?.text ? 0 : share), 0);
 	const all = waits.reduce((sum, { share }) => sum + share, 0);
 	const most = waits.filter(({ share }) => share >= WORTH_TELLING * all).slice(0, REASONS);
-	if (all < WORTH_TELLING) return null;
+	if (blocked < WORTH_TELLING) return null;
 	const parts = most.map(({ text, share }) => `${text} ${percent(share / all)}`);
 	return <>{` Threads waited ${percent(all)} of their time: ${parts.join(", ")}.`}</>;
 }
