@@ -177,53 +177,50 @@ static void otlp_of_more_stacks_than_anyone_can_read_is_not_begun(void **state)
 	is_not_begun("otlp-json");
 }
 
-/* A comparison as collapsed stacks has the whole stack of each path that has samples of its own. */
-static void diff_collapsed_of_more_than_anyone_can_read_is_not_begun(void **state)
+/* Compared with itself, and before anything is written. */
+static void assert_diff_collapsed_is_refused(const struct build *b)
 {
 	static const struct pl_diff_look look = {.escape = true, .width = 80};
-	static const char name[] = "a_function_that_calls_itself_again_and_again_to_no_end";
 	const struct pl_diff_options o = {.rows = PL_DIFF_PATHS};
-	struct build b;
+	const struct plumb_profile *profiles[] = {b->p};
+	const struct pl_diff_input sides[PL_DIFF_SIDES] = {{profiles, 1}, {profiles, 1}};
 	struct pl_diff d;
 	FILE *full = fopen("/dev/full", "w");
 
 	assert_non_null(full);
-	build_start(&b);
-	for (uint32_t stack = build_recursion(&b, name, sizeof name - 1); stack; stack = b.p->stacks[stack].parent)
-		build_samples(&b, 0, stack, 0, PL_EXACT, 1);
-	const struct plumb_profile *profiles[] = {b.p};
-	const struct pl_diff_input sides[PL_DIFF_SIDES] = {{profiles, 1}, {profiles, 1}};
 	assert_ok(pl_diff_make(sides, &o, &d));
 	assert_code(pl_diff_collapsed_write(&d, &look, full), PLUMB_ERR_LIMIT);
 	pl_diff_deinit(&d);
-	build_end(&b);
 	fclose(full);
+}
+
+/* A comparison as collapsed stacks has the whole stack of each path that has samples of its own. */
+static void diff_collapsed_of_more_than_anyone_can_read_is_not_begun(void **state)
+{
+	static const char name[] = "a_function_that_calls_itself_again_and_again_to_no_end";
+	struct build b;
+
+	build_start(&b);
+	for (uint32_t stack = build_recursion(&b, name, sizeof name - 1); stack; stack = b.p->stacks[stack].parent)
+		build_samples(&b, 0, stack, 0, PL_EXACT, 1);
+	assert_diff_collapsed_is_refused(&b);
+	build_end(&b);
 }
 
 /* 240 million frames of two bytes each, of recordings of some kilobytes. */
 static void diff_collapsed_of_small_recordings_is_less(void **state)
 {
-	static const struct pl_diff_look look = {.escape = true, .width = 80};
-	const struct pl_diff_options o = {.rows = PL_DIFF_PATHS};
 	struct build b;
-	struct pl_diff d;
-	FILE *full = fopen("/dev/full", "w");
 	uint32_t stack = 0;
 
-	assert_non_null(full);
 	build_start(&b);
 	for (unsigned depth = 0; depth < 22000; depth++) {
 		stack = build_frame(&b, stack, "f", "a.py", 1);
 		build_samples(&b, 0, stack, 0, PL_EXACT, 1);
 	}
 	b.p->meta.file_bytes = 1570;
-	const struct plumb_profile *profiles[] = {b.p};
-	const struct pl_diff_input sides[PL_DIFF_SIDES] = {{profiles, 1}, {profiles, 1}};
-	assert_ok(pl_diff_make(sides, &o, &d));
-	assert_code(pl_diff_collapsed_write(&d, &look, full), PLUMB_ERR_LIMIT);
-	pl_diff_deinit(&d);
+	assert_diff_collapsed_is_refused(&b);
 	build_end(&b);
-	fclose(full);
 }
 
 struct to_and_fro {
