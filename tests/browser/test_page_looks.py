@@ -116,6 +116,14 @@ def test_the_graph_is_seen_in_a_window_that_is_magnified_twice(threads, opened):
     assert top_of_graph(page) <= 260
 
 
+def test_a_low_window_scrolls_and_squeezes_nothing_away(threads, opened):
+    page = opened(threads, viewport={"width": 1280, "height": 300})
+    page.tab("Source")
+    page.rest()
+    assert page.page.get_by_role("grid", name="Lines of the file").bounding_box()["height"] >= 100
+    assert page.page.evaluate("document.documentElement.scrollHeight") > 300
+
+
 def test_a_large_screen_shows_more_threads(threads, opened):
     heights = [opened(threads, viewport={"width": 2560, "height": height}).page.locator(".strip-body").bounding_box()["height"] for height in (800, 1440)]
     assert heights[0] < heights[1] <= 0.24 * 1440 + 1
@@ -138,15 +146,16 @@ def test_the_timeline_is_as_high_as_a_hand_makes_it(threads, opened):
     assert strip.bounding_box()["height"] == before["height"] + 60, "it stays so"
 
 
+@pytest.mark.parametrize("width", [320, 360])
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_phone_shows_every_view_without_scrolling_sideways(threads, opened, view):
-    page = opened(threads, **PHONE)
+def test_a_phone_shows_every_view_without_scrolling_sideways(threads, opened, view, width):
+    page = opened(threads, **dict(PHONE, viewport={"width": width, "height": 740}))
     page.tab(view)
     page.rest()
-    width = page.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    assert width[0] <= width[1] == 360
+    needed, inner = page.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert needed <= inner == width
     panel = page.page.get_by_role("tabpanel").bounding_box()
-    assert panel["x"] >= 0 and panel["width"] <= 360 and panel["height"] >= 150
+    assert panel["x"] >= 0 and panel["width"] <= width and panel["height"] >= 150
 
 
 def test_a_finger_selects_and_comes_nearer(threads, opened):
