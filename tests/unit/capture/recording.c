@@ -125,3 +125,30 @@ void recording_free(struct recording *r)
 	free(r->bytes);
 	pl_profile_destroy(r->profile);
 }
+
+void kept_init(struct kept *s)
+{
+	*s = (struct kept){.path = temp_file()};
+	check(pl_profile_create(&s->p));
+	check(pl_capture_create(s->path, s->p, &s->w));
+}
+
+void kept_read(struct kept *s)
+{
+	size_t len = 0;
+
+	s->p->meta.complete = true;
+	check(pl_capture_finish(s->w, s->p));
+	uint8_t *bytes = file_bytes(s->path, &len);
+	check(read_bytes(bytes, len, &s->back, &s->info));
+	free(bytes);
+}
+
+void kept_deinit(struct kept *s)
+{
+	pl_capture_destroy(s->w);
+	pl_profile_destroy(s->p);
+	pl_profile_destroy(s->back);
+	unlink(s->path);
+	free(s->path);
+}

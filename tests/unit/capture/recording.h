@@ -25,6 +25,19 @@ void recording_make(struct recording *r, uint64_t seed, size_t chunks, unsigned 
 void recording_make_rich(struct recording *r, uint64_t seed, size_t chunks, unsigned samples_each);
 void recording_free(struct recording *r);
 
+/** A profile, the recording that is written of it, and what comes back of that. */
+struct kept {
+	char *path;
+	struct plumb_profile *p, *back;
+	struct pl_capture_writer *w;
+	struct pl_capture_info info;
+};
+
+void kept_init(struct kept *s);
+/** The recording is finished, and read. */
+void kept_read(struct kept *s);
+void kept_deinit(struct kept *s);
+
 /** Name of a new empty file; the caller unlinks and frees. */
 char *temp_file(void);
 /** Content of a file; the caller frees. */

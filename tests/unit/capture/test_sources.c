@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -17,39 +16,7 @@
 
 #define LARGE 20
 
-struct scene {
-	char *path;
-	struct plumb_profile *p, *back;
-	struct pl_capture_writer *w;
-	struct pl_capture_info info;
-};
-
-static void scene_init(struct scene *s)
-{
-	*s = (struct scene){.path = temp_file()};
-	check(pl_profile_create(&s->p));
-	check(pl_capture_create(s->path, s->p, &s->w));
-}
-
-static void scene_read(struct scene *s)
-{
-	size_t len = 0;
-	uint8_t *bytes = file_bytes(s->path, &len);
-
-	check(read_bytes(bytes, len, &s->back, &s->info));
-	free(bytes);
-}
-
-static void scene_deinit(struct scene *s)
-{
-	pl_capture_destroy(s->w);
-	pl_profile_destroy(s->p);
-	pl_profile_destroy(s->back);
-	unlink(s->path);
-	free(s->path);
-}
-
-static void assert_same(const struct scene *s)
+static void assert_same(const struct kept *s)
 {
 	char *p = profile_dump(s->p), *back = profile_dump(s->back);
 
@@ -82,11 +49,11 @@ static void random_texts_come_back(void **state)
 /* More than one chunk takes, none of which can be compressed. */
 static void many_large_texts_come_back(void **state)
 {
-	struct scene s;
+	struct kept s;
 	struct pl_rng rng = {.state = 5};
 	uint64_t *text = malloc(PL_SOURCE_MAX_BYTES);
 
-	scene_init(&s);
+	kept_init(&s);
 	for (int i = 0; i < LARGE; i++) {
 		char name[24];
 		snprintf(name, sizeof name, "m%d.py", i);
@@ -100,8 +67,7 @@ static void many_large_texts_come_back(void **state)
 	assert_true(chunks > 2);
 	check(pl_capture_flush(s.w, s.p));
 	assert_int_equal(pl_capture_chunks(s.w), chunks + 1); /* not written again */
-	check(pl_capture_finish(s.w, s.p));
-	scene_read(&s);
+	kept_read(&s);
 	assert_int_equal(s.back->source_count, LARGE);
 	assert_int_equal(s.info.damaged_chunks, 0);
 	for (uint32_t i = 0; i < LARGE; i++) {
@@ -109,27 +75,25 @@ static void many_large_texts_come_back(void **state)
 		assert_memory_equal(s.back->sources[i].text, s.p->sources[i].text, PL_SOURCE_MAX_BYTES);
 		assert_int_equal(s.back->sources[i].changed, i % 2);
 	}
-	scene_deinit(&s);
+	kept_deinit(&s);
 }
 
 static void what_changes_later_is_written_again(void **state)
 {
-	struct scene s;
+	struct kept s;
 
-	scene_init(&s);
+	kept_init(&s);
 	uint32_t a = add_string(s.p, "a.py"), b = add_string(s.p, "b.py");
 	check(pl_profile_source(s.p, a, "x = 2\n", 6, false));
 	check(pl_profile_source(s.p, b, "y = 2\n", 6, false));
 	check(pl_capture_flush(s.w, s.p));
 	check(pl_profile_source(s.p, a, "x = 1\n", 6, false));
 	check(pl_profile_source(s.p, b, "y = 2\n", 6, true));
-	check(pl_capture_finish(s.w, s.p));
-	s.p->meta.complete = true;
-	scene_read(&s);
+	kept_read(&s);
 	assert_same(&s);
 	assert_string_equal(pl_profile_source_of(s.back, s.back->sources[0].file)->text, "x = 1\n");
 	assert_true(s.back->sources[0].changed && s.back->sources[1].changed);
-	scene_deinit(&s);
+	kept_deinit(&s);
 }
 
 /* As of a profiler that was killed, or a disk that got full. */
