@@ -3,7 +3,7 @@
 
 import { render } from "preact";
 
-import { pageSource } from "./data/file";
+import { otherTasks, pageSource } from "./data/file";
 import { createDerived } from "./state/derived";
 import type { State } from "./state/state";
 import { createStore, type Store } from "./state/store";
@@ -80,6 +80,7 @@ async function begin(): Promise<void> {
 	const store = createStore(beginning(report));
 	const shownOf = createDerived(report);
 	await new Promise<void>((done) => void inSlices(shownOf(store.state()).ahead(), done));
+	await otherTasks();
 	keepAddress(store, report);
 	document.title = `${report.profiles[0]?.meta.processes[0]?.name.slice(0, 100) ?? ""} · plumb`;
 	page.replaceChildren();

@@ -24,8 +24,35 @@ const tooOld =
 	"This browser is too old to unpack the data of the page: it needs DecompressionStream " +
 	"(Chrome 80, Firefox 113, Safari 16.4).";
 
-async function gunzip(bytes: Uint8Array<ArrayBufferLike>): Promise<Uint8Array> {
-	const stream = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(new DecompressionStream("gzip"));
+/** Until what waits has been done: a timer would wait for 4 ms, too. */
+export async function otherTasks(): Promise<void> {
+	return new Promise((done) => {
+		const { port1, port2 } = new MessageChannel();
+		port1.onmessage = () => {
+			port1.close();
+			done();
+		};
+		port2.postMessage(null);
+	});
+}
+
+/** So many bytes are unpacked at once: some milliseconds. */
+const PIECE = 2 ** 16;
+
+/** Piece by piece; what waits is done in between. */
+function pieces(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
+	let at = 0;
+	return new ReadableStream({
+		async pull(stream) {
+			await otherTasks();
+			if (at >= bytes.length) stream.close();
+			else stream.enqueue(bytes.subarray(at, (at += PIECE)) as Uint8Array<ArrayBuffer>);
+		},
+	});
+}
+
+async function gunzip(bytes: Uint8Array): Promise<Uint8Array> {
+	const stream = pieces(bytes).pipeThrough(new DecompressionStream("gzip"));
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
@@ -35,18 +62,6 @@ async function unpack(text: string): Promise<Uint8Array> {
 	} catch (why) {
 		throw new Error("its data cannot be unpacked", { cause: why });
 	}
-}
-
-/** Until what waits has been done: a timer would wait for 4 ms, too. */
-async function otherTasks(): Promise<void> {
-	return new Promise((done) => {
-		const { port1, port2 } = new MessageChannel();
-		port1.onmessage = () => {
-			port1.close();
-			done();
-		};
-		port2.postMessage(null);
-	});
 }
 
 type Decode<T> = (bytes: Uint8Array) => T | Promise<T>;

@@ -59,6 +59,8 @@ export interface Shown {
 	 * chart, of when a function ran, of what differs, of what was waited for. */
 	aheadOf(fn: number): Steps<void>;
 	aheadOfRows(rows: ArrayLike<number>): Steps<void>;
+	/** Makes `functionRows()` and `rows()`, which the flame graph does without. */
+	aheadOfTables(): Steps<void>;
 	aheadOfStates(fn: number): Steps<void>;
 	aheadOfLines(): Steps<void>;
 	aheadOfWaits(): Steps<void>;
@@ -88,6 +90,8 @@ export interface Shown {
 	/** What the function has itself by what the thread did, in the order of `stripKinds`: time, as shares of states
 	 * are of time, or samples where they are not. */
 	functionStates(fn: number): readonly number[];
+	/** By `state << 2 | quality`: whether there is such a sample, filtered or not. */
+	statesThere(): Uint8Array;
 	/** Parts of `self` by node, for each state in the order of `stripKinds`; zeros in trees that do not end in
 	 * innermost frames. */
 	leafStates(tree: Tree): readonly Float64Array[];
@@ -140,7 +144,17 @@ function kept<T>(p: Pipeline, name: string, from: readonly unknown[], steps: () 
 
 function placesWork(p: Pipeline, unit: Unit): Work<PlaceValues> {
 	const passes = sieve(p);
+	const { cells, meta } = p.profile;
+	if (unit === "time" && !cells.weight) {
+		return kept(p, "places time", [passes], () => scaling(placesWork(p, "samples"), meta.period_ns));
+	}
 	return kept(p, `places ${unit}`, [passes], () => addingPlaces(p.profile, passes, unit));
+}
+
+function* scaling(work: Work<PlaceValues>, scale: number): Steps<PlaceValues> {
+	yield* stepsOf(work);
+	const { values, frameless } = work.result();
+	return { values: values.map((n) => n * scale), frameless: frameless * scale };
 }
 
 function places(p: Pipeline, unit: Unit): PlaceValues {
@@ -388,11 +402,14 @@ function statesWork(p: Pipeline, fn: number): Work<number[]> {
 	return keptFor(known, fn, () => addingStates(p, fn));
 }
 
-/** By `state << 2 | quality`: whether there is such a sample. */
-function statesThere({ profile, keep }: Pipeline): Uint8Array {
-	return keep("states there", [profile], () => {
+function statesThereWork(p: Pipeline): Work<Uint8Array> {
+	const { state } = p.profile.cells;
+	return kept(p, "states there", [p.profile], function* () {
 		const there = new Uint8Array(stateKinds);
-		for (const state of profile.cells.state) there[state] = 1;
+		for (let i = 0; i < state.length; i++) {
+			if (i % stride === 0) yield;
+			there[state[i]!] = 1;
+		}
 		return there;
 	});
 }
@@ -406,7 +423,8 @@ function leafStates(p: Pipeline, of: Tree): readonly Float64Array[] {
 function leafStatesWork(p: Pipeline): Work<readonly Float64Array[]> {
 	const [of, passes] = [mainTree(p), sieve(p)];
 	return kept(p, "leaf states", [of, passes], function* () {
-		const there = statesThere(p);
+		yield* stepsOf(statesThereWork(p));
+		const there = statesThereWork(p).result();
 		const sets = exclusiveStates(passes);
 		/* A column of zeros is large, and most states are rare. */
 		const used = sets.filter((set) => set.some((is, i) => is && there[i]));
@@ -488,11 +506,17 @@ function* stepsOfTree(p: Pipeline, by: State["by"], startup: boolean): Steps<voi
 	yield* stepsOf(treeWork(p, by, startup));
 }
 
+function* stepsOfRows(p: Pipeline, by: State["by"]): Steps<void> {
+	yield* stepsOfTree(p, by, false);
+	yield* stepsOf(rowsWork(p, by));
+}
+
 function* stepsOfView(p: Pipeline): Steps<void> {
 	const { view, inverted: isInverted, selected: fn } = p.state;
 	if (isInverted && (view === "flame" || view === "tree")) yield* stepsOf(invertedWork(p));
 	if (view === "flame" && !isInverted) yield* stepsOf(leafStatesWork(p));
-	if (view === "sandwich") yield* stepsOfSandwich(p, fn ?? hottestFunction(p));
+	if (view === "sandwich") yield* stepsOfSandwich(p, fn);
+	if (view === "functions") yield* stepsOfRows(p, p.state.by);
 	if (view === "source") yield* stepsOfSource(p);
 	if (view === "statistics") yield* stepsOfStatistics(p);
 }
@@ -503,7 +527,9 @@ function hottestFunction(p: Pipeline): number {
 	return rows.fn[hottestRow(rows)] ?? -1;
 }
 
-function* stepsOfSandwich(p: Pipeline, fn: number): Steps<void> {
+function* stepsOfSandwich(p: Pipeline, selectedFn: number | null): Steps<void> {
+	if (selectedFn === null) yield* stepsOfRows(p, "function");
+	const fn = selectedFn ?? hottestFunction(p);
 	if (fn < 0) return;
 	yield* stepsOf(functionWork(p, fn));
 	yield* stepsOf(callersWork(p, fn));
@@ -537,9 +563,9 @@ function* stepsOfWhole(p: Pipeline): Steps<void> {
 function* ahead(p: Pipeline): Steps<void> {
 	const { by, startup } = p.state;
 	if (p.profile.tree.places < largeTree) return;
-	yield* stepsOfTree(p, "function", false);
-	yield* stepsOf(rowsWork(p, "function"));
+	yield* stepsOf(shapeWork(p, "function", false));
 	yield* stepsOfWhole(p);
+	yield* stepsOf(statesThereWork(p));
 	yield* stepsOfTree(p, by, startup);
 	yield* stepsOfView(p);
 }
@@ -548,14 +574,16 @@ function* aheadOf(p: Pipeline, fn: number): Steps<void> {
 	if (p.profile.tree.places < largeTree) return;
 	yield* stepsOf(functionWork(p, fn));
 	yield* stepsOf(statesWork(p, fn));
-	yield* aheadOfLines(p);
+	yield* stepsOfRows(p, "line");
 	yield* stepsOf(callersWork(p, fn));
 	yield* stepsOf(calleesWork(p, fn));
 }
 
-function* aheadOfLines(p: Pipeline): Steps<void> {
-	yield* stepsOfTree(p, "line", false);
-	yield* stepsOf(rowsWork(p, "line"));
+/** Of the table of functions, which what stands beside the views is about, and of that which is shown. */
+function* aheadOfTables(p: Pipeline): Steps<void> {
+	if (p.profile.tree.places < largeTree) return;
+	yield* stepsOfRows(p, "function");
+	yield* stepsOfRows(p, p.state.by);
 }
 
 function* aheadOfWaits(p: Pipeline): Steps<void> {
@@ -625,6 +653,7 @@ function differencesWork(p: Pipeline): Work<readonly DiffRow[]> | null {
 }
 
 function* aheadOfDifferences(p: Pipeline): Steps<void> {
+	if (p.profile.tree.places >= largeTree) yield* stepsOfRows(p, "function");
 	const work = differencesWork(p);
 	if (work) yield* stepsOf(work);
 }
@@ -652,7 +681,8 @@ function shownOf(p: Pipeline): Shown {
 		aheadOf: (fn) => aheadOf(p, fn),
 		aheadOfRows: (rows) => aheadOfRows(p, rows),
 		aheadOfStates: (fn) => stepsOf(statesWork(p, fn)),
-		aheadOfLines: () => aheadOfLines(p),
+		aheadOfLines: () => stepsOfRows(p, "line"),
+		aheadOfTables: () => aheadOfTables(p),
 		aheadOfWaits: () => aheadOfWaits(p),
 		aheadOfChart: (thread) => aheadOfChart(p, thread),
 		aheadOfRan: (fn, when) => stepsOf(ranWork(p, fn, when)),
@@ -672,6 +702,7 @@ function shownOf(p: Pipeline): Shown {
 		figures: (of, node) => pair(finish(addingFigures(p, 2, { byPlace: nodeBits(of, node) }))),
 		functionFigures: (fn) => functionWork(p, fn).result(),
 		functionStates: (fn) => statesWork(p, fn).result(),
+		statesThere: () => statesThereWork(p).result(),
 		leafStates: (of) => leafStates(p, of),
 		search: () => search(p),
 		statistics: () => statisticsWork(p).result(),

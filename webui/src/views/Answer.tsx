@@ -137,15 +137,19 @@ function useIsCut(text: RefObject<HTMLElement | null>, parts: readonly unknown[]
 			const { scrollHeight = 0, clientHeight = 0 } = text.current ?? {};
 			setIsCut(scrollHeight > clientHeight + 1);
 		};
-		look();
+		const frame = requestAnimationFrame(look);
 		window.addEventListener("resize", look);
-		return () => window.removeEventListener("resize", look);
+		return () => {
+			cancelAnimationFrame(frame);
+			window.removeEventListener("resize", look);
+		};
 	}, parts);
 	return isCut;
 }
 
 /** What the sentence needs: of the row that it is about, and what was waited for. */
 function* ahead({ shown }: Page): Steps<void> {
+	yield* shown.aheadOfTables();
 	const rows = shown.rows();
 	const row = hottestRow(rows);
 	if (row < 0) return;

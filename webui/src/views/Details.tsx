@@ -201,18 +201,26 @@ function OfFunction({ page, fn }: { page: Page; fn: number }): JSX.Element {
 	);
 }
 
-function Beginning({ page }: { page: Page }): JSX.Element {
+function Heaviest({ page }: { page: Page }): JSX.Element {
 	const rows = page.shown.functionRows();
 	const { whole } = page.shown;
-	const best = useMemo(() => heaviestRows(rows, FIRST), [rows]);
+	return (
+		<dl class="pairs">
+			{heaviestRows(rows, FIRST).map((row) => (
+				<Pair key={row} page={page} fn={rows.fn[row]} text={percent(rows.self[row] / whole)} />
+			))}
+		</dl>
+	);
+}
+
+function Beginning({ page }: { page: Page }): JSX.Element {
+	const { filter, transforms, unit } = page.state;
+	const settled = useSettled(page, [page.profile, filter, transforms, unit], ({ shown }) => shown.aheadOfTables());
+	const list = useMemo(() => (settled ? <Heaviest page={settled} /> : null), [settled]);
 	return (
 		<>
 			<h2>Most self time</h2>
-			<dl class="pairs">
-				{best.map((row) => (
-					<Pair key={row} page={page} fn={rows.fn[row]} text={percent(rows.self[row] / whole)} />
-				))}
-			</dl>
+			{list}
 			<p class="muted details-hint">Choose a function to see its callers, its lines and what it did.</p>
 		</>
 	);

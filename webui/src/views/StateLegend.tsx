@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 
 import { fillsOfStates, stateLabels, stateOrder } from "../canvas/states";
-import { stripKinds, type Profile } from "../data/profile";
+import { stripKinds } from "../data/profile";
 import { Reason } from "../data/words";
 import { Doing } from "../model/filter";
 import { reasonOf } from "../model/reasons";
@@ -34,17 +34,14 @@ function State({ page, state }: { page: Page; state: number }): JSX.Element {
 }
 
 const READY = stripKinds.indexOf("ready");
-const readyIn = new WeakMap<Profile, boolean>();
 
 /** It is rare, and not known of old recordings: without any the legend does without. */
-function hasReady(profile: Profile): boolean {
-	const known = readyIn.get(profile) ?? profile.cells.state.some((what) => reasonOf(what >> 2) === Reason.cpu);
-	readyIn.set(profile, known);
-	return known;
+function hasReady({ shown }: Page): boolean {
+	return shown.statesThere().some((is, what) => is === 1 && reasonOf(what >> 2) === Reason.cpu);
 }
 
 export function StateLegend({ page }: { page: Page }): JSX.Element {
-	const shown = stateOrder.filter((state) => state !== READY || hasReady(page.profile));
+	const shown = stateOrder.filter((state) => state !== READY || hasReady(page));
 	return (
 		<div class="legend" role="group" aria-label="Colours of what threads do">
 			{shown.map((state) => (

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How wide an element is, in CSS pixels, now and when that changes. */
+/* How wide an element is, in CSS pixels, now and when that changes. The browser tells it before it paints; to ask would
+ * have it lay out all of the page at once, for each that asks. */
 
 import { useLayoutEffect, useState } from "preact/hooks";
 
@@ -8,10 +9,8 @@ export function useWidth(box: { current: HTMLElement | null }): number {
 	useLayoutEffect(() => {
 		const element = box.current;
 		if (!element) return undefined;
-		const measure = (): void => setWidth(element.clientWidth);
-		const watch = new ResizeObserver(measure);
+		const watch = new ResizeObserver(() => setWidth(element.clientWidth));
 		watch.observe(element);
-		measure();
 		return () => watch.disconnect();
 	}, []);
 	return width;
