@@ -90,7 +90,7 @@ STATES = {"on_cpu": "running or ready", "wants_gil": "waiting for the GIL", "in_
 
 def same_blame(page, report):
     """Who held the GIL, most first; of the statistics, which are shown."""
-    rows = [row.split("\t") for row in page.page.locator(".blame tbody tr").all_inner_texts()]
+    rows = [row.split("\t") for row in page.page.locator("[data-table=gil] tbody tr").all_inner_texts()]
     blame = report.get("gil_blame", {"holders": [], "unseen": {"samples": 0}})
     unseen = [row for row in rows if row[0].strip() == "not seen"]
     holders = [row for row in rows if row[0].strip() != "not seen"]

@@ -23,7 +23,7 @@ def test_the_lock_its_waiters_and_its_holder(maker, target, ordinary_python, ope
     page = opened(made)
     page.tab("Statistics")
     page.rest()
-    shown, waiter, holder = [row.split("\t") for row in page.page.locator(".locks tbody tr").all_inner_texts()][:3]
+    shown, waiter, holder = [row.split("\t") for row in page.page.locator("[data-table=locks] tbody tr").all_inner_texts()][:3]
     assert shown[0].strip() == "%s %s" % (lock["type"], lock["id"]) and says(shown, lock)
     assert waiter[0].split() == ["waited", "for", "in", lock["waiters"][0]["name"]] and says(waiter, lock["waiters"][0])
     assert holder[0].startswith("held by ") and holder[0].endswith(" in hold") and says(holder, lock["held_in"][0])

@@ -92,6 +92,38 @@ def queue():
     threads.terminate()
 
 
+def held_loop():
+    """It waits as long as it is held."""
+    import asyncio
+
+    loop = asyncio.new_event_loop()
+
+    def step():
+        time.sleep(0.15)
+        if time.time() < END:
+            loop.call_later(0.15, step)
+        else:
+            loop.stop()
+
+    loop.call_soon(step)
+    loop.run_forever()
+
+
+def crowd():
+    """Three processes on one CPU."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    children = []
+    for _ in range(2):
+        child = os.fork()
+        if child == 0:
+            again(compute)
+            os._exit(0)
+        children.append(child)
+    again(compute)
+    for child in children:
+        os.waitpid(child, 0)
+
+
 SHAPES = {
     "gil": lambda: in_threads(4, compute),
     "lock": lambda: in_threads(6, under_a_lock),
@@ -99,6 +131,8 @@ SHAPES = {
     "gc": collects,
     "import": imports,
     "event-loop": lambda: event_loop(0.02),
+    "loop-held": held_loop,
+    "cpu": crowd,
     "busy-loop": lambda: event_loop(0),
     "plain": lambda: again(compute),
     "sleepers": lambda: in_threads(6, nap),

@@ -58,6 +58,7 @@ const everything: State = {
 	at: { base: 2, depth: 0 },
 	file: 4,
 	line: 12,
+	asked: { table: "locks" },
 	search: "a&b=c#d %\u2028 \u{1f389} größe",
 	regex: true,
 	sort: { column: "name", descending: false },

@@ -135,7 +135,11 @@ test("what a rule found leads to the samples that it is about, whatever was filt
 	const holds = { gap_ns: 1e6, least_ns: 2e7, count: 1, held_ns: 3e8, holders: [], longest };
 	const threads = [thread({ pid: 10, tid: 10 }), thread({ pid: 10, tid: 11 })];
 	const meta = { ...profile.meta, loop_holds: holds, threads };
-	assert.equal(evidenceOf("loop-held", { ...profile, meta })?.view, "statistics");
+	const held = evidenceOf("loop-held", { ...profile, meta });
+	assert.deepEqual([held?.view, held?.asked], ["statistics", { table: "loop-holds" }]);
+	const locks = { ...profile.meta, locks: [{ pid: 10, id: "0x1", type: "Lock" }] };
+	assert.deepEqual(evidenceOf("lock", { ...profile, meta: locks })?.asked, { table: "locks" });
+	assert.deepEqual(evidenceOf("lock", profile)?.filter, { ...noFilter, states: Doing.waiting });
 	const stretch = stretchOf({ ...profile, meta }, longest[0]!);
 	assert.deepEqual([stretch.filter, stretch.selected], [{ ...noFilter, time: [2e9, 2.3e9], threads: [1] }, 1]);
 });

@@ -13,6 +13,10 @@ export type View = (typeof views)[number];
 export const sortColumns = ["self", "total", "name", "file"] as const;
 export type SortColumn = (typeof sortColumns)[number];
 
+/** Of the statistics, by what they list. */
+export const tables = ["gil", "locks", "loop-holds", "waits"] as const;
+export type Table = (typeof tables)[number];
+
 export interface State {
 	readonly view: View;
 	/** Of a comparison: which of the two profiles the views show; null in the beginning: the last. */
@@ -41,6 +45,8 @@ export interface State {
 	/** Source view: string id of the file, and line. */
 	readonly file: number | null;
 	readonly line: number | null;
+	/** Statistics: the table that is scrolled to and marked; another object each time that it is asked for. */
+	readonly asked: { readonly table: Table } | null;
 	readonly search: string;
 	readonly regex: boolean;
 	readonly sort: { readonly column: SortColumn; readonly descending: boolean };
@@ -74,6 +80,7 @@ export const initialState: State = {
 	at: null,
 	file: null,
 	line: null,
+	asked: null,
 	search: "",
 	regex: false,
 	sort: { column: "self", descending: true },
@@ -87,8 +94,10 @@ export const initialState: State = {
 /** What the width of the flame graph follows from. */
 const ground = ["profile", "filter", "startup", "transforms", "by", "unit", "inverted", "zoom"] as const;
 
-/** A part of a width means nothing of another one. */
+/** A part of a width means nothing of another one, a table of one view nothing in another one. */
 export function groundedIn(before: State, after: State): State {
 	const moved = after.seen === before.seen && ground.some((name) => before[name] !== after[name]);
-	return moved && after.seen ? { ...after, seen: null } : after;
+	const seen = moved ? null : after.seen;
+	const asked = after.asked === before.asked && after.view !== before.view ? null : after.asked;
+	return seen === after.seen && asked === after.asked ? after : { ...after, seen, asked };
 }

@@ -8,7 +8,7 @@ import { labelsOf } from "../model/labels";
 import type { Transform } from "../model/transform";
 import type { Place } from "../model/tree";
 import { profileOf } from "./derived";
-import { initialState, LONGEST_NOTE, sortColumns, type State, views } from "./state";
+import { initialState, LONGEST_NOTE, sortColumns, type State, tables, views } from "./state";
 
 const allDoings = doings.reduce((all, { bit }) => all | bit, 0);
 
@@ -162,6 +162,7 @@ export function toHash(state: State): string {
 		["at", writePlace(state.at)],
 		["file", optional(state.file)],
 		["l", optional(state.line)],
+		["tb", state.asked?.table ?? ""],
 		["q", encoded(state.search)],
 		["re", flag(state.regex)],
 		["o", sorted ? "" : `${sort.column}${sort.descending ? "" : "-up"}`],
@@ -188,6 +189,11 @@ function decoded(text: string): string {
 function readSort(text: string | undefined): State["sort"] {
 	const column = sortColumns.find((name) => text === name || text === `${name}-up`);
 	return column ? { column, descending: text === column } : initialState.sort;
+}
+
+function readAsked(text: string | undefined): State["asked"] {
+	const table = tables.find((name) => name === text);
+	return table ? { table } : null;
 }
 
 function readTransforms(profile: Profile, text: string | undefined): Transform[] {
@@ -228,6 +234,7 @@ export function fromHash(hash: string, report: Report): State {
 		at: readPlace(profile, at.get("at")),
 		file: index(at.get("file"), profile.strings.length),
 		line: index(at.get("l"), 2 ** 31),
+		asked: readAsked(at.get("tb")),
 		search: decoded(at.get("q") ?? ""),
 		regex: at.has("re"),
 		sort: readSort(at.get("o")),

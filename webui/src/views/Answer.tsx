@@ -17,7 +17,6 @@ import { hotPath } from "./hotPath";
 import type { Page } from "./page";
 import { useSettled } from "./useSettled";
 
-const FINDINGS = 2;
 const STEPS = 4;
 const REASONS = 4;
 const WORTH_TELLING = 0.01;
@@ -113,10 +112,9 @@ function Finding({ page, rule, sentence }: { page: Page; rule: string; sentence:
 
 /** Of the whole recording, whatever is filtered. */
 function Findings({ page }: { page: Page }): JSX.Element {
-	const found = (page.profile.meta.findings ?? []).slice(0, FINDINGS);
 	return (
 		<>
-			{found.map(({ rule, sentence }) => (
+			{(page.profile.meta.findings ?? []).map(({ rule, sentence }) => (
 				<Finding key={rule} page={page} rule={rule} sentence={sentence} />
 			))}
 		</>

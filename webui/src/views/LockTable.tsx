@@ -6,6 +6,7 @@ import type { JSX } from "preact";
 import type { Figure } from "../model/figures";
 import type { LockBlame, LockHolder, LockPlace, LockRow } from "../model/locks";
 import { count, sharePm, time } from "../model/numbers";
+import { FigureSection, FigureTable, PlaceCell } from "./FigureTable";
 import { FunctionLink } from "./FunctionLink";
 import type { Page } from "./page";
 import { brief } from "./text";
@@ -16,11 +17,6 @@ const MOST_HOLDERS = 5;
 const MOST_THREADS = 3;
 const TITLE = "Which locks threads waited for, and who held them";
 
-/** The file without its folders. */
-function short({ file, line }: LockPlace): string {
-	return `${brief(file.slice(file.lastIndexOf("/") + 1), 60)}:${line}`;
-}
-
 function Part({ what, figure, place }: { what: JSX.Element | string; figure: Figure; place?: LockPlace }): JSX.Element {
 	return (
 		<tr>
@@ -29,9 +25,7 @@ function Part({ what, figure, place }: { what: JSX.Element | string; figure: Fig
 			</th>
 			<td>{sharePm(figure.share, figure.halfWidth)}</td>
 			<td>{time(figure.value)}</td>
-			<td class="left" title={brief(place?.file ?? "", 400)}>
-				{place?.name ? short(place) : ""}
-			</td>
+			<PlaceCell place={place?.name ? place : null} />
 		</tr>
 	);
 }
@@ -88,28 +82,12 @@ export function LockTable({ page }: { page: Page }): JSX.Element | null {
 	const blame = page.shown.lockBlame();
 	if (!blame) return null;
 	return (
-		<section>
-			<h2>{TITLE}</h2>
-			<p class="muted">{about(blame)}</p>
-			<div class="table-box" tabIndex={0} role="region" aria-label={TITLE}>
-				<table class="locks">
-					<thead>
-						<tr>
-							<th scope="col">Lock</th>
-							<th scope="col">Share</th>
-							<th scope="col">Time</th>
-							<th scope="col" class="left">
-								Place
-							</th>
-						</tr>
-					</thead>
-					<tbody>
-						{blame.rows.map((row) => (
-							<Lock key={`${row.lock.pid} ${row.lock.id}`} page={page} row={row} />
-						))}
-					</tbody>
-				</table>
-			</div>
-		</section>
+		<FigureSection page={page} table="locks" title={TITLE} about={about(blame)}>
+			<FigureTable label={TITLE} columns={["Lock", "Share", "Time", { words: "Place" }]}>
+				{blame.rows.map((row) => (
+					<Lock key={`${row.lock.pid} ${row.lock.id}`} page={page} row={row} />
+				))}
+			</FigureTable>
+		</FigureSection>
 	);
 }

@@ -7,6 +7,7 @@ import type { LoopHold, LoopHolds, LoopPlace, Profile } from "../data/profile";
 import { noFilter } from "../model/filter";
 import { count, time } from "../model/numbers";
 import type { State } from "../state/state";
+import { FigureSection, FigureTable, PlaceCell } from "./FigureTable";
 import { FunctionLink } from "./FunctionLink";
 import type { Page } from "./page";
 import { brief } from "./text";
@@ -35,42 +36,21 @@ function Named({ page, place }: { page: Page; place: LoopPlace }): JSX.Element {
 	return <FunctionLink page={page} fn={fn} />;
 }
 
-function Place({ place: { file, line } }: { place: LoopPlace }): JSX.Element {
-	return (
-		<td class="left" title={brief(file, 400)}>
-			{brief(file.slice(file.lastIndexOf("/") + 1), 60)}:{line}
-		</td>
-	);
-}
-
 function Holders({ page, holds }: { page: Page; holds: LoopHolds }): JSX.Element {
 	return (
-		<table class="locks">
-			<thead>
-				<tr>
-					<th scope="col">Function</th>
-					<th scope="col">Times</th>
-					<th scope="col">In all</th>
-					<th scope="col">Longest</th>
-					<th scope="col" class="left">
-						Place
+		<FigureTable label={TITLE} columns={["Function", "Times", "In all", "Longest", { words: "Place" }]}>
+			{holds.holders.slice(0, MOST_HOLDERS).map((holder, i) => (
+				<tr key={i}>
+					<th scope="row">
+						<Named page={page} place={holder} />
 					</th>
+					<td>{count(holder.count)}</td>
+					<td>{time(holder.held_ns)}</td>
+					<td>{time(holder.longest_ns)}</td>
+					<PlaceCell place={holder} />
 				</tr>
-			</thead>
-			<tbody>
-				{holds.holders.slice(0, MOST_HOLDERS).map((holder, i) => (
-					<tr key={i}>
-						<th scope="row">
-							<Named page={page} place={holder} />
-						</th>
-						<td>{count(holder.count)}</td>
-						<td>{time(holder.held_ns)}</td>
-						<td>{time(holder.longest_ns)}</td>
-						<Place place={holder} />
-					</tr>
-				))}
-			</tbody>
-		</table>
+			))}
+		</FigureTable>
 	);
 }
 
@@ -99,28 +79,15 @@ function Hold({ page, hold }: { page: Page; hold: LoopHold }): JSX.Element {
 	);
 }
 
+const STRETCH = ["Longest", "At", "Without a CPU", { words: "Held by" }, { words: "Thread" }];
+
 function Longest({ page, holds }: { page: Page; holds: LoopHolds }): JSX.Element {
 	return (
-		<table class="locks">
-			<thead>
-				<tr>
-					<th scope="col">Longest</th>
-					<th scope="col">At</th>
-					<th scope="col">Without a CPU</th>
-					<th scope="col" class="left">
-						Held by
-					</th>
-					<th scope="col" class="left">
-						Thread
-					</th>
-				</tr>
-			</thead>
-			<tbody>
-				{holds.longest.slice(0, MOST_HOLDS).map((hold, i) => (
-					<Hold key={i} page={page} hold={hold} />
-				))}
-			</tbody>
-		</table>
+		<FigureTable label="The longest stretches" columns={STRETCH}>
+			{holds.longest.slice(0, MOST_HOLDS).map((hold, i) => (
+				<Hold key={i} page={page} hold={hold} />
+			))}
+		</FigureTable>
 	);
 }
 
@@ -135,15 +102,9 @@ export function LoopTable({ page }: { page: Page }): JSX.Element | null {
 	const holds = page.profile.meta.loop_holds;
 	if (!holds) return null;
 	return (
-		<section>
-			<h2>{TITLE}</h2>
-			<p class="muted">{about(holds)}</p>
-			<div class="table-box" tabIndex={0} role="region" aria-label={TITLE}>
-				<Holders page={page} holds={holds} />
-			</div>
-			<div class="table-box" tabIndex={0} role="region" aria-label="The longest stretches">
-				<Longest page={page} holds={holds} />
-			</div>
-		</section>
+		<FigureSection page={page} table="loop-holds" title={TITLE} about={about(holds)}>
+			<Holders page={page} holds={holds} />
+			<Longest page={page} holds={holds} />
+		</FigureSection>
 	);
 }

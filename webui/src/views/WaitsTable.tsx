@@ -5,13 +5,11 @@ import type { JSX } from "preact";
 
 import type { Waits, WaitRoot } from "../data/profile";
 import { time } from "../model/numbers";
+import { FigureSection, FigureTable, PlaceCell } from "./FigureTable";
 import type { Page } from "./page";
 import { brief } from "./text";
 
-/** The file without its folders. */
-function place({ file, line }: { file: string; line: number }): string {
-	return `${brief(file.slice(file.lastIndexOf("/") + 1), 60)}:${line}`;
-}
+const TITLE = "What asyncio tasks waited for";
 
 function Root({ root }: { root: WaitRoot }): JSX.Element {
 	return (
@@ -20,9 +18,7 @@ function Root({ root }: { root: WaitRoot }): JSX.Element {
 				<th scope="row">{brief(root.name, 80)}</th>
 				<td>{time(root.task_ns)}</td>
 				<td>{root.computed_ns > 0 ? time(root.computed_ns) : ""}</td>
-				<td class="left" title={brief(root.file, 400)}>
-					{place(root)}
-				</td>
+				<PlaceCell place={root} />
 			</tr>
 			{root.places.map((at, i) => (
 				<tr key={i}>
@@ -31,9 +27,7 @@ function Root({ root }: { root: WaitRoot }): JSX.Element {
 					</th>
 					<td>{time(at.task_ns)}</td>
 					<td />
-					<td class="left" title={brief(at.file, 400)}>
-						{place(at)}
-					</td>
+					<PlaceCell place={at} />
 				</tr>
 			))}
 		</>
@@ -52,28 +46,12 @@ export function WaitsTable({ page }: { page: Page }): JSX.Element | null {
 	const { waits } = page.profile.meta;
 	if (!waits) return null;
 	return (
-		<section>
-			<h2>What asyncio tasks waited for</h2>
-			<p class="muted">{about(waits, page)}</p>
-			<div class="table-box" tabIndex={0} role="region" aria-label="What asyncio tasks waited for">
-				<table class="waits">
-					<thead>
-						<tr>
-							<th scope="col">Coroutine</th>
-							<th scope="col">Waited</th>
-							<th scope="col">Computed</th>
-							<th scope="col" class="left">
-								Place
-							</th>
-						</tr>
-					</thead>
-					<tbody>
-						{waits.roots.map((root, i) => (
-							<Root key={i} root={root} />
-						))}
-					</tbody>
-				</table>
-			</div>
-		</section>
+		<FigureSection page={page} table="waits" title={TITLE} about={about(waits, page)}>
+			<FigureTable label={TITLE} columns={["Coroutine", "Waited", "Computed", { words: "Place" }]}>
+				{waits.roots.map((root, i) => (
+					<Root key={i} root={root} />
+				))}
+			</FigureTable>
+		</FigureSection>
 	);
 }

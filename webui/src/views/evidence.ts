@@ -3,7 +3,7 @@
 
 import type { Profile } from "../data/profile";
 import { Doing, noFilter } from "../model/filter";
-import type { State } from "../state/state";
+import type { State, Table } from "../state/state";
 
 const states: Readonly<Record<string, number>> = {
 	gil: Doing.wantsGil,
@@ -12,8 +12,11 @@ const states: Readonly<Record<string, number>> = {
 	cpu: Doing.cpu,
 };
 
-/** A table of the statistics that lists what was found. */
-const tables: Readonly<Record<string, keyof Profile["meta"]>> = { "loop-held": "loop_holds" };
+/** A table of the statistics that lists what was found, if it is there. */
+const tables: Readonly<Record<string, { table: Table; of: keyof Profile["meta"] }>> = {
+	"loop-held": { table: "loop-holds", of: "loop_holds" },
+	lock: { table: "locks", of: "locks" },
+};
 
 /** The function below which a rule looks: its name, and how its file ends. */
 const functions: Readonly<Record<string, readonly [name: string, file: string]>> = {
@@ -33,7 +36,8 @@ function functionOf({ strings, functions: table }: Profile, name: string, file: 
 export function evidenceOf(rule: string, profile: Profile): Partial<State> | null {
 	const all: Partial<State> = { view: "flame", filter: noFilter, transforms: [], inverted: false };
 	const whole = { ...all, zoom: null, seen: null };
-	if (rule in tables) return profile.meta[tables[rule]] ? { ...whole, view: "statistics" } : null;
+	const listed = tables[rule];
+	if (listed && profile.meta[listed.of]) return { ...whole, view: "statistics", asked: { table: listed.table } };
 	const set = states[rule];
 	if (set !== undefined) return { ...whole, filter: { ...noFilter, states: set } };
 	const wanted = functions[rule];
