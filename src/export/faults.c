@@ -25,11 +25,11 @@
 
 /* ---- making one -------------------------------------------------------------------------------------------------- */
 
-struct pl_fault *pl_fault_add(struct pl_faults *faults, const char *rule, double share)
+struct pl_fault *pl_fault_add(struct pl_faults *faults, const char *rule, double cost)
 {
 	struct pl_fault *fault = &faults->list[faults->count++];
 
-	*fault = (struct pl_fault){.rule = rule, .share = share};
+	*fault = (struct pl_fault){.rule = rule, .cost = cost};
 	return fault;
 }
 
@@ -140,7 +140,7 @@ static int compare(const void *va, const void *vb)
 {
 	const struct pl_fault *a = va, *b = vb;
 
-	return a->share != b->share ? (a->share < b->share ? 1 : -1) : strcmp(a->rule, b->rule);
+	return a->cost != b->cost ? (a->cost < b->cost ? 1 : -1) : strcmp(a->rule, b->rule);
 }
 
 struct plumb_error *pl_faults_find(const struct pl_fault_case *c, struct pl_faults *ret)

@@ -13,7 +13,7 @@ struct pl_fault_figure {
 
 struct pl_fault {
 	const char *rule; /* "gil" */
-	double share;	  /* of the time of all threads that are shown: the largest is told first */
+	double cost;	  /* what it costs the program, a share of time; see pl_fault_add */
 	char sentence[320];
 	size_t name_at, name_len; /* the name of the program's that is in the sentence; 0 bytes: none */
 	struct pl_fault_figure figures[4];
@@ -36,7 +36,7 @@ struct pl_fault_case {
 	bool unicode;			      /* names are shown with more than ASCII */
 };
 
-/** Ask all rules; the gravest is the first of @p ret. Errors: PLUMB_ERR_NO_MEMORY. */
+/** Ask all rules; the one that costs most is the first of @p ret. Errors: PLUMB_ERR_NO_MEMORY. */
 struct plumb_error *pl_faults_find(const struct pl_fault_case *c, struct pl_faults *ret) PLUMB_MUST_CHECK;
 
 /* ---- between the files of it: each rule adds what it finds ---- */
@@ -46,8 +46,15 @@ static inline bool pl_fault_is_sure(const struct pl_share *s, double least)
 {
 	return s->share - s->half_width >= least;
 }
-/** A new row of @p faults, which has room for one of each rule. */
-struct pl_fault *pl_fault_add(struct pl_faults *faults, const char *rule, double share);
+/** A new row of @p faults, which has room for one of each rule. Faults are told by what they cost, the dearest first,
+ * as the text has room for two: @p cost is the share of the time that could be gained at most if there were no such
+ * fault.
+ * - What keeps threads from working (a lock, the GIL, no CPU) and what they do for nothing (garbage, imports): the
+ * share of the time of all threads that are shown.
+ * - An event loop that is held: the share of the time of the threads that run loops, whatever other threads do
+ *   meanwhile. Whoever came to it had to wait.
+ * - An event loop that waits costs nothing; to make it faster gains what the function that is told took. */
+struct pl_fault *pl_fault_add(struct pl_faults *faults, const char *rule, double cost);
 void pl_fault_figure(struct pl_fault *fault, const char *name, double value);
 /** Append to the sentence, as far as there is room. */
 void pl_fault_say(struct pl_fault *fault, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -109,7 +109,7 @@ static struct plumb_error *judge(const struct pl_fault_case *c, struct loops *l,
 	err = pl_view_share(c->p, c->filter, is_hottest, l, &cpu);
 	if (err)
 		return err;
-	fault = pl_fault_add(faults, "event-loop", waited.share * of_all.share);
+	fault = pl_fault_add(faults, "event-loop", 0);
 	pl_fault_say(fault, "the event loop waited %.0f %% of the time", waited.share * 100);
 	pl_fault_figure(fault, "waited", waited.share);
 	if (!pl_fault_is_sure(&cpu, CPU_MUCH))
@@ -118,6 +118,7 @@ static struct plumb_error *judge(const struct pl_fault_case *c, struct loops *l,
 	pl_fault_name(fault, c, l->hottest, 0);
 	pl_fault_say(fault, " took %.0f %%", cpu.share * 100);
 	pl_fault_figure(fault, "cpu_share", cpu.share);
+	fault->cost = cpu.share * (1 - waited.share) * of_all.share;
 	return NULL;
 }
 

@@ -214,6 +214,36 @@ static void the_finding(void **state)
 	}
 }
 
+/* Of a loop that is held for a third of its time, by the function that has all of its CPU time, beside a thread that is
+ * ready for more than half of its own. The text has room for two. */
+static void the_text_has_what_costs_most(void **state)
+{
+	struct loop *l = start();
+	struct pl_export_options o = build_options(200);
+	uint32_t one = build_frame(&l->b, l->runs, "one", "/app.py", 7);
+	uint32_t other = build_frame(&l->b, 0, "other", "/app.py", 50);
+	char *text, *all;
+
+	build_thread(&l->b, 5001, "worker", 0.5);
+	for (int i = 0; i < 10; i++) {
+		stay(l, one, RUN, 120);
+		idle(l, 240);
+		l->b.now_ns = l->now_ns - 360 * MS;
+		for (int k = 0; k < 36; k++) {
+			build_samples(&l->b, 1, other, RUN | PL_REASON_CPU << PL_STATE_BITS, PL_EXACT, 6);
+			build_samples(&l->b, 1, other, RUN, PL_EXACT, 4);
+		}
+	}
+	text = build_output(l->b.p, "text", &o, NULL);
+	assert_non_null(strstr(text, "most by one (app.py:6)\n threads were ready and waited for a CPU for 30 %"));
+	assert_null(strstr(text, "the event loop waited"));
+	free(text);
+	all = member(l, "\"findings\":", "\"processes\"");
+	assert_non_null(strstr(all, "the event loop waited 67 % of the time; of its CPU time one took 100 %"));
+	free(all);
+	end(l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +252,7 @@ int main(void)
 		cmocka_unit_test(what_is_short_is_not_told),
 		cmocka_unit_test(tasks_hold_the_loop),
 		cmocka_unit_test(the_finding),
+		cmocka_unit_test(the_text_has_what_costs_most),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
