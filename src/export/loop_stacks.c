@@ -125,19 +125,30 @@ void pl_loop_stacks_deinit(struct pl_loop_stacks *l)
 	free(l->threads);
 }
 
+/* How many frames are between it and what the loop called. */
+static uint32_t depth_in_call(const struct pl_loop_stacks *l, uint32_t stack)
+{
+	return l->p->stacks[stack].depth - l->p->stacks[l->entry[stack]].depth;
+}
+
+static uint32_t caller_of(const struct plumb_profile *p, uint32_t stack, uint32_t frames)
+{
+	for (; frames; frames--)
+		stack = p->stacks[stack].parent;
+	return stack;
+}
+
+/* What is on the way to what the loop called need not be equally deep, and may be deep. */
 uint32_t pl_loop_stacks_shared(const struct pl_loop_stacks *l, uint32_t a, uint32_t b)
 {
 	const struct plumb_profile *p = l->p;
-	uint32_t shared, left = FRAMES_MAX + 1;
+	uint32_t deep_a = depth_in_call(l, l->inner[a]), deep_b = depth_in_call(l, l->inner[b]);
+	uint32_t left = deep_a < deep_b ? deep_a : deep_b, shared;
 
-	a = l->inner[a];
-	b = l->inner[b];
-	while (p->stacks[a].depth > p->stacks[b].depth)
-		a = p->stacks[a].parent;
-	while (p->stacks[b].depth > p->stacks[a].depth)
-		b = p->stacks[b].parent;
+	a = caller_of(p, l->inner[a], deep_a - left);
+	b = caller_of(p, l->inner[b], deep_b - left);
 	/* From the inside out: what is below the outermost difference is not shared. */
-	for (shared = a; a != b && left--; a = p->stacks[a].parent, b = p->stacks[b].parent) {
+	for (shared = a; a != b && left; left--, a = p->stacks[a].parent, b = p->stacks[b].parent) {
 		if (function_of(p, a) != function_of(p, b))
 			shared = p->stacks[a].parent;
 	}

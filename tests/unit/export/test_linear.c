@@ -281,6 +281,38 @@ static void who_held_the_gil_deep_down_is_found_once(void **state)
 	counted_linear(write_shape, &shape, ITEMS);
 }
 
+static struct plumb_error *calls_in_turn(void *ctx, pl_sample_fn *fn, void *fn_ctx)
+{
+	const struct plumb_profile *p = ctx;
+	struct plumb_error *err = NULL;
+
+	for (uint32_t i = 0; i < p->stack_count && !err; i++)
+		err = fn(fn_ctx, &(struct pl_sample){.stack = p->stack_count - 1 - 2 * (i % 2), .time_ns = i});
+	return err;
+}
+
+/* A loop that was started twice, once deep down, and calls the same both times: as many samples as frames. */
+static void build_calls_of_loops(struct build *b, unsigned items)
+{
+	uint32_t starts[2] = {0};
+
+	for (unsigned i = 0; i < items; i++)
+		starts[1] = build_frame(b, starts[1], "f", "a.py", 1);
+	for (int i = 0; i < 2; i++) {
+		uint32_t loop = build_frame(b, starts[i], "_run_once", "/usr/lib/python3.12/asyncio/base_events.py", 1);
+
+		build_samples(b, 0, build_frame(b, loop, "call", "a.py", 9), 0, PL_EXACT, 1);
+	}
+	b->p->stream = (struct pl_stream){.each = calls_in_turn, .ctx = b->p};
+}
+
+static void calls_of_a_loop_deep_down_are_compared_in_it(void **state)
+{
+	struct shape shape = {pl_format_by_name("json"), build_calls_of_loops};
+
+	counted_linear(write_shape, &shape, ITEMS);
+}
+
 /* What the tree of one deep stack takes that has samples in so many of the batches. */
 static uint64_t bytes_of_tree(unsigned batches)
 {
@@ -431,6 +463,7 @@ int main(void)
 		cmocka_unit_test(a_path_is_searched_once),
 		cmocka_unit_test(the_tag_of_a_deep_stack_is_found_once),
 		cmocka_unit_test(who_held_the_gil_deep_down_is_found_once),
+		cmocka_unit_test(calls_of_a_loop_deep_down_are_compared_in_it),
 		cmocka_unit_test(what_tasks_wait_for_deep_down_is_found_once),
 		cmocka_unit_test(deep_stacks_of_waits_are_compared_once),
 		cmocka_unit_test(deep_stacks_are_compared_once),
