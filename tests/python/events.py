@@ -215,7 +215,7 @@ def check_chrome_has_instants():
     p = of_formats()
     found = [event for event in json.loads(p.write("chrome-trace"))["traceEvents"] if event["ph"] == "i"]
     assert [(event["name"], event["tid"], event["s"]) for event in found] == [(name, os.getpid(), "t") for name in names(p)]
-    assert [event["ts"] * 1000 for event in found] == [event["time_ns"] for event in told(p)], found
+    assert [round(event["ts"] * 1000) for event in found] == [event["time_ns"] for event in told(p)], found
     assert found[0]["args"] == {"kind": "mark", "labels": {"number": "1"}}
 
 
