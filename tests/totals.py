@@ -2,7 +2,8 @@
 """Add up what meson and pytest ran and print the closing lines of `./dev test`.
 
 The last line is "N passed, N failed, N skipped" alone. Before it stands, by name, what failed, what was not run and why, where the
-time went, and as the last what could not be decided and what had to be run again: of a long log the end is kept.
+time went, what could not be decided and what had to be run again, and as the last once more what failed, with what it said: of a long
+log the end is kept, and its last page has to tell what is wrong.
 Exit status 1 if anything failed or nothing ran.
 """
 import argparse
@@ -15,6 +16,8 @@ import xml.etree.ElementTree as xml
 
 
 LONGEST = 12
+MOST_TOLD = 20  # failures with what they said: the last page of a log has them, and the lines below
+MOST_SAID = 300  # characters
 # As tests/conftest.py and harness/statistics.py begin their notes.
 UNDECIDED, AGAIN = "undecided: ", "run again"
 
@@ -22,7 +25,7 @@ UNDECIDED, AGAIN = "undecided: ", "run again"
 class Counts:
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
-        self.failures = []
+        self.failures = {}  # what each said, in the order in which they were run
         self.seconds = collections.Counter()  # of each test function, whatever its parameters
         self.processors = collections.Counter()  # seconds that it had one; not known of a unit test
 
@@ -30,7 +33,7 @@ class Counts:
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
-        self.failures += other.failures
+        self.failures.update(other.failures)
         self.seconds += other.seconds
         self.processors += other.processors
 
@@ -48,15 +51,23 @@ def read_meson(path):
                 counts.skipped += 1
             else:
                 counts.failed += 1
-                counts.failures.append("%s: %s" % (row["name"], row["result"]))
+                counts.failures["%s: %s" % (row["name"], row["result"])] = of_a_program(row)
     return counts
 
 
+def of_a_program(row):
+    """What it printed of errors, as cmocka and the sanitizers do, or else as the last."""
+    lines = [line.strip() for kind in ("stdout", "stderr") for line in row.get(kind, "").splitlines() if line.strip()]
+    return "\n".join([line for line in lines if "error" in line.lower()][:3] or lines[-3:])
+
+
 def read_pytest(path):
-    kinds = {}  # of each test: one that was run again stands there once for each time, and only the last one tells
+    kinds, said = {}, {}  # of each test: one that was run again stands there once for each time
     counts = Counts()
     for case in xml.parse(path).getroot().iter("testcase"):
-        kinds.setdefault("%s::%s" % (case.get("classname"), case.get("name")), set()).update(child.tag for child in case)
+        name = "%s::%s" % (case.get("classname"), case.get("name"))
+        kinds.setdefault(name, set()).update(child.tag for child in case)
+        said.update((name, child.get("message") or "") for child in case if child.tag in ("failure", "error"))
         function = "%s::%s" % (case.get("classname"), case.get("name").partition("[")[0])
         counts.seconds[function] += float(case.get("time"))
         told = [float(each.get("value")) for each in case.iter("property") if each.get("name") == "processor"]
@@ -64,7 +75,7 @@ def read_pytest(path):
     for name, tags in kinds.items():
         if tags & {"failure", "error"}:
             counts.failed += 1
-            counts.failures.append(name)
+            counts.failures[name] = said[name]
         elif "skipped" in tags:
             counts.skipped += 1
         else:
@@ -91,6 +102,17 @@ def print_times(steps, began, tests):
     for name, took in tests.seconds.most_common(LONGEST):
         had = tests.processors[name]
         print("of it %s  %s  %s" % (minutes(took), "%s of a processor" % minutes(had) if had else " " * 22, name))
+
+
+def print_failures(steps, failures):
+    """Once more: the names alone stand above all else that is told."""
+    for name in steps:
+        print("step failed: " + name)
+    for name, said in list(failures.items())[:MOST_TOLD]:
+        told = " | ".join(line.strip() for line in said.splitlines() if line.strip())[:MOST_SAID]
+        print("failed: %s, which said: %s" % (name, told or "nothing"))
+    if len(failures) > MOST_TOLD:
+        print("and %d more that failed: their names stand above" % (len(failures) - MOST_TOLD))
 
 
 def main():
@@ -127,6 +149,7 @@ def main():
         with open(options.steps, encoding="utf-8") as lines:
             print_times(lines, options.began, total)
     sys.stdout.writelines(chance)
+    print_failures(steps, total.failures)
     undecided = sum(line.startswith(UNDECIDED) for line in chance)
     print("%d of the skipped tests could not be decided on this machine now; %d tests were run again" % (undecided, len(chance) - undecided))
     print("%d passed, %d failed, %d skipped" % (total.passed, total.failed, total.skipped))
