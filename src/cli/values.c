@@ -143,15 +143,14 @@ bool value_percent(const char *s, double *ret_share)
 
 bool value_u64(const char *s, uint64_t *ret)
 {
-	bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
 	unsigned long long v;
 	char *end;
 
-	if (!isdigit((unsigned char)*s))
+	if (!isdigit((unsigned char)*s) || (s[0] == '0' && s[1]))
 		return false;
 	errno = 0;
-	v = strtoull(s, &end, hex ? 16 : 10);
-	if (errno || *end || end == s + (hex ? 1 : 0))
+	v = strtoull(s, &end, 10);
+	if (errno || *end)
 		return false;
 	*ret = v;
 	return true;

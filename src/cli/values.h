@@ -19,7 +19,7 @@ bool value_rate(const char *s, double *ret_hz);
 #define VALUE_RATE_MAX 1e6
 /** "0.5", "0.5%" -> 0.005; 0.01 to 100. */
 bool value_percent(const char *s, double *ret_share);
-/** Decimal or 0x hexadecimal. */
+/** Decimal digits; none begins with a zero that others would take for an octal or a hexadecimal number. */
 bool value_u64(const char *s, uint64_t *ret);
 /** Words with commas between them -> set of their values, which stand beside them; false if one is none of them. */
 struct value_bit {

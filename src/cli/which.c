@@ -132,15 +132,24 @@ static int by_name(const struct command *cmd, const char *name, int *pid_ret)
 	return status;
 }
 
+/* Meant as one, if not a process id as it is written. */
+static bool is_number(const char *s)
+{
+	bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
+
+	return hex ? !s[2 + strspn(s + 2, "0123456789abcdefABCDEF")] : !s[strspn(s, "+-0123456789")];
+}
+
 int which_process(const struct command *cmd, const char *operand, int *pid_ret)
 {
 	struct failure why;
 
 	if (value_pid(operand, pid_ret))
 		return 0;
-	if (operand[strspn(operand, "+-0123456789")] != '\0')
+	if (!is_number(operand))
 		return by_name(cmd, operand, pid_ret);
-	refuse(&why, how_named, "'%s' is not a process id", operand);
+	refuse(&why, operand[0] == '0' && operand[1] ? "give it as 'ps -e' shows it, in decimal" : how_named,
+	       "'%s' is not a process id", operand);
 	return complain_failure(&why);
 }
 

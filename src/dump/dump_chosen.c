@@ -64,7 +64,7 @@ static bool is_number(const char *word, uint64_t *ret)
 
 	errno = 0;
 	*ret = strtoull(word, &end, 10);
-	return *word >= '0' && *word <= '9' && !*end && !errno && *ret;
+	return *word >= '1' && *word <= '9' && !*end && !errno;
 }
 
 static bool is_meant(const struct known *k, const char *word)

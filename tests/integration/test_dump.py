@@ -480,7 +480,7 @@ def test_nothing_to_dump(plumb):
     gone.wait()
     result = plumb("dump", *IN_TIME, gone.pid)
     assert result.status == 125 and result.stdout == "" and str(gone.pid) in result.stderr, result
-    for word in ("-1", "0", "99999999999", ""):
+    for word in ("-1", "+1", "0", "01", "0x1", "99999999999", ""):
         result = plumb("dump", "--", word)
         assert result.status == 125 and "is not a process id" in result.stderr, result
     assert "needs" in plumb("dump").stderr

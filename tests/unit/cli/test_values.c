@@ -100,14 +100,18 @@ static void whole_numbers(void **state)
 
 	assert_true(value_u64("0", &v) && v == 0);
 	assert_true(value_u64("18446744073709551615", &v) && v == UINT64_MAX);
-	assert_true(value_u64("0xff", &v) && v == 255);
+	assert_false(value_u64("0xff", &v));
+	assert_false(value_u64("010", &v)); /* 8 to ps, 10 to kill */
+	assert_false(value_u64("+5", &v));
+	assert_false(value_u64(" 5", &v));
+	assert_false(value_u64("5 ", &v));
 	assert_false(value_u64("18446744073709551616", &v));
 	assert_false(value_u64("-1", &v));
 	assert_false(value_u64("", &v));
-	assert_false(value_u64("0x", &v));
 	assert_false(value_u64("1.5", &v));
 	assert_true(value_pid("4242", &i) && i == 4242);
 	assert_false(value_pid("0", &i));
+	assert_false(value_pid("0x10", &i));
 	assert_false(value_pid("4294967297", &i));
 	assert_false(value_pid("self", &i));
 	assert_true(value_int("20", 20, 1000, &i));
