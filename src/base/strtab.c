@@ -184,6 +184,11 @@ struct plumb_error *pl_strtab_copy(const struct pl_strtab *t, struct pl_strtab *
 	return NULL;
 }
 
+uint64_t pl_strtab_bytes(const struct pl_strtab *t)
+{
+	return t->text_len;
+}
+
 uint32_t pl_strtab_count(const struct pl_strtab *t)
 {
 	return (uint32_t)t->entries.len;

@@ -18,6 +18,8 @@ struct plumb_error *pl_strtab_add(struct pl_strtab *t, const void *bytes, size_t
 /** A copy with the same ids. Errors: PLUMB_ERR_NO_MEMORY. Caller destroys *ret. */
 struct plumb_error *pl_strtab_copy(const struct pl_strtab *t, struct pl_strtab **ret) PLUMB_MUST_CHECK;
 uint32_t pl_strtab_count(const struct pl_strtab *t);
+/** All texts together, with the NUL that each ends with. */
+uint64_t pl_strtab_bytes(const struct pl_strtab *t);
 /** The text of @p id, NUL-terminated; "" for an unknown id. Valid until the table is destroyed. */
 const char *pl_strtab_get(const struct pl_strtab *t, uint32_t id, size_t *len_ret /* may be NULL */);
 

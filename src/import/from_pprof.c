@@ -11,6 +11,7 @@
 #include "importers.h"
 #include "pprof_labels.h"
 #include "pprof_meaning.h"
+#include "strtab.h"
 #include "words.h"
 
 #define LOOK_FIELDS 10000  /* that pl_pprof_is looks at */
@@ -36,7 +37,9 @@ struct reader {
 	uint64_t frames_left;
 	pl_pb_numbers locations, values; /* of the sample that is read */
 	struct pl_buf tag_labels, tag_text;
-	struct pl_pprof_who last; /* whose thread is */
+	struct pl_strtab *label_sets; /* struct pl_pprof_label of each sample -> set */
+	PL_VEC(uint32_t) tags;	      /* set -> stack; none has set 0 and stack 0 */
+	struct pl_pprof_who last;     /* whose thread is */
 	uint32_t last_thread;
 	bool has_last;
 };
@@ -294,12 +297,14 @@ static struct plumb_error *add_label(struct reader *r, struct pl_cursor name, st
 	return err;
 }
 
-/* The stack that a sample with these labels stands on. They count as frames do: a short file can repeat them. */
-static struct plumb_error *find_tag(struct reader *r, const struct pl_pprof_labels *l, uint32_t *ret)
+/* The stack that samples with these labels stand on. They count as frames do: a short file can name long ones again and
+ * again, in other combinations. */
+static struct plumb_error *make_tag(struct reader *r, const struct pl_pprof_labels *l, uint32_t *ret)
 {
 	struct plumb_error *err = NULL;
 	size_t looked_at = 0;
 
+	*ret = 0;
 	pl_buf_clear(&r->tag_text);
 	pl_buf_clear(&r->tag_labels);
 	for (unsigned i = 0; i < l->count && !err; i++) {
@@ -318,6 +323,22 @@ static struct plumb_error *find_tag(struct reader *r, const struct pl_pprof_labe
 		return err;
 	err = pl_buf_printf(&r->tag_text, "]");
 	return err ? err : pl_profile_tag(r->p, pl_buf_str(&r->tag_text), r->tag_labels.data, r->tag_labels.len, ret);
+}
+
+/* The same labels, by their numbers, are made a tag of once. */
+static struct plumb_error *find_tag(struct reader *r, const struct pl_pprof_labels *l, uint32_t *ret)
+{
+	uint32_t set = 0;
+	struct plumb_error *err = pl_strtab_add(r->label_sets, l->own, l->count * sizeof *l->own, &set);
+
+	if (!err && set == r->tags.len) {
+		err = make_tag(r, l, ret);
+		if (!err && !pl_vec_push(&r->tags, *ret))
+			err = &pl_err_no_memory;
+	}
+	if (!err)
+		*ret = r->tags.data[set];
+	return err;
 }
 
 static struct plumb_error *read_sample_fields(struct reader *r, struct pl_cursor c, struct pl_pprof_labels *labels)
@@ -393,8 +414,10 @@ static struct plumb_error *make_room(struct reader *r)
 	r->bare = calloc(r->t.locations.len + 1, sizeof *r->bare);
 	r->string_of = calloc(r->t.strings.len + 1, sizeof *r->string_of);
 	r->kernel = calloc(r->t.mapping_files.len + 1, sizeof *r->kernel);
-	return r->location_of && r->bare && r->string_of && r->kernel ? pl_pprof_keys_init(&r->keys, &r->t)
-								      : &pl_err_no_memory;
+	if (!r->location_of || !r->bare || !r->string_of || !r->kernel || !pl_vec_push(&r->tags, 0))
+		return &pl_err_no_memory;
+	struct plumb_error *err = pl_strtab_create(&r->label_sets);
+	return err ? err : pl_pprof_keys_init(&r->keys, &r->t);
 }
 
 struct plumb_error *pl_pprof_read(const struct pl_import_input *in, struct pl_sink *sink)
@@ -424,6 +447,8 @@ struct plumb_error *pl_pprof_read(const struct pl_import_input *in, struct pl_si
 	pl_vec_deinit(&r.values);
 	pl_buf_deinit(&r.tag_labels);
 	pl_buf_deinit(&r.tag_text);
+	pl_strtab_destroy(r.label_sets);
+	pl_vec_deinit(&r.tags);
 	pl_pprof_deinit(&r.t);
 	return err;
 }

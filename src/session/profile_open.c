@@ -94,32 +94,45 @@ static struct plumb_error *unknown_format(bool empty)
  * millions of frames. In a file that is not packed each takes a byte at least. */
 #define ROWS_BASE   ((uint64_t)2 << 20)
 #define ROWS_A_BYTE 32
+/* Of what is told by number texts can be made that stand nowhere in the file, such as labels in other combinations. */
+#define TEXT_BASE   ((uint64_t)16 << 20)
+#define TEXT_A_BYTE 64
 
 struct importing {
 	struct pl_sink sink;
 	struct pl_sample_log log;
 	uint64_t end_ns, samples; /* when the last sample was, and how many there are */
 	uint64_t most_rows;	  /* of stacks */
+	uint64_t most_text;	  /* bytes of names and labels */
 };
 
-static struct plumb_error *check_rows(const struct importing *x)
+static struct plumb_error *too_much(uint64_t most, const char *of_what)
 {
-	uint64_t rows = x->sink.profile->stack_count;
+	return pl_error_hint(
+		pl_error(PLUMB_ERR_LIMIT, "it is gzip data of more than %" PRIu64 " million %s for a file of its size",
+			 most / 1000000, of_what),
+		"a file made to fill the memory does that; if it is a profile, unpack it with 'gunzip' first");
+}
 
-	if (rows <= x->most_rows)
-		return NULL;
-	return pl_error_hint(pl_error(PLUMB_ERR_LIMIT,
-				      "it is gzip data of more than %" PRIu64
-				      " million frames, too many for a file of its size",
-				      x->most_rows / 1000000),
-			     "a file made to fill the memory does that; if it is a profile, unpack it with 'gunzip' "
-			     "first");
+static struct plumb_error *check_size(const struct importing *x)
+{
+	if (x->sink.profile->stack_count > x->most_rows)
+		return too_much(x->most_rows, "frames, too many");
+	if (pl_strtab_bytes(x->sink.profile->strings) > x->most_text)
+		return too_much(x->most_text, "bytes of names and labels, too many");
+	return NULL;
+}
+
+static void set_limits(struct importing *x, uint64_t packed_len, uint64_t len)
+{
+	x->most_rows = packed_len ? ROWS_BASE + ROWS_A_BYTE * packed_len : UINT64_MAX;
+	x->most_text = packed_len ? TEXT_BASE + TEXT_A_BYTE * packed_len + len : UINT64_MAX;
 }
 
 static struct plumb_error *note_sample(void *ctx, const struct pl_sample *s)
 {
 	struct importing *x = ctx;
-	struct plumb_error *err = check_rows(x);
+	struct plumb_error *err = check_size(x);
 
 	if (err)
 		return err;
@@ -171,7 +184,7 @@ static struct plumb_error *import_into(struct importing *x, struct pl_input *in,
 	const struct pl_importer *importer = find_importer(&bytes, path, from);
 	if (!importer)
 		return unknown_format(bytes.len == 0);
-	x->most_rows = in->packed_len ? ROWS_BASE + ROWS_A_BYTE * in->packed_len : UINT64_MAX;
+	set_limits(x, in->packed_len, bytes.len);
 	err = importer->read(&bytes, &x->sink);
 	if (!err)
 		err = pl_profile_check_names(p, bytes.len, NAMES_A_BYTE);

@@ -16,7 +16,10 @@
 #include <cmocka.h>
 
 #include "gzip.h"
+#include "protobuf.h"
 #include "recording.h"
+
+#define LABELS 16 /* of a sample, the most that are read */
 
 static const char folded[] = "main;load 3\nmain;load;parse 4\nother 2\nthis is no stack\n";
 
@@ -281,6 +284,67 @@ static void gzip_of_frames_without_end_is_refused(void **state)
 	drop(bomb);
 }
 
+static void write_labels(struct pl_pb *w, unsigned values)
+{
+	for (unsigned i = 0; i < LABELS; i++) {
+		size_t label = pl_pb_begin(w, 3);
+
+		pl_pb_u64(w, 1, 3 + i);
+		pl_pb_u64(w, 2, 3 + LABELS + (values >> i & 1));
+		pl_pb_end(w, label);
+	}
+}
+
+static void write_strings(struct pl_pb *w, unsigned value_len)
+{
+	char value[1000];
+
+	pl_pb_item(w, 6, "", 0);
+	pl_pb_item(w, 6, "plumb: 0.1.0", 12);
+	pl_pb_item(w, 6, "count", 5);
+	for (char name = 'a'; name < 'a' + LABELS; name++)
+		pl_pb_item(w, 6, &name, 1);
+	memset(value, 'v', sizeof value);
+	pl_pb_item(w, 6, value, value_len);
+	pl_pb_item(w, 6, value, value_len - 1);
+}
+
+/* A pprof of plumb whose samples have all labels there may be, with one of two long values each, in @p combinations. */
+static char *gzip_of_labels(unsigned samples, unsigned value_len, unsigned combinations)
+{
+	char *path = temp_file();
+	FILE *out = fopen(path, "wb"), *z = pl_gzip_open(out);
+	struct pl_pb w;
+
+	pl_pb_init(&w, z);
+	size_t message = pl_pb_begin(&w, 1);
+	pl_pb_u64(&w, 2, 2);
+	pl_pb_end(&w, message);
+	write_strings(&w, value_len);
+	pl_pb_u64(&w, 13, 1); /* its comment, that plumb made it */
+	for (unsigned i = 0; i < samples; i++) {
+		message = pl_pb_begin(&w, 2);
+		pl_pb_u64(&w, 2, 1);
+		write_labels(&w, i % combinations);
+		pl_pb_end(&w, message);
+	}
+	check(pl_pb_flush(&w));
+	pl_pb_deinit(&w);
+	assert_int_equal(fclose(z), 0);
+	assert_int_equal(fclose(out), 0);
+	return path;
+}
+
+static void labels_are_counted_once_in_each_combination(void **state)
+{
+	char *few = gzip_of_labels(8192, 1000, 2), *many = gzip_of_labels(8192, 200, 8192);
+
+	plumb_profile_destroy(open_file(few, "pprof", NULL));
+	assert_refused(many, "pprof", PLUMB_ERR_LIMIT, "million bytes of names and labels, too many for a file of its");
+	drop(few);
+	drop(many);
+}
+
 /* Of a MiB, where temporary files are; 0: what there is. The C library has fstatvfs by that name, for large files. */
 static unsigned long free_blocks;
 
@@ -388,6 +452,7 @@ int main(void)
 		cmocka_unit_test(what_is_none_of_all_is_told),
 		cmocka_unit_test(gzip_that_unpacks_too_far_is_refused),
 		cmocka_unit_test(gzip_of_frames_without_end_is_refused),
+		cmocka_unit_test(labels_are_counted_once_in_each_combination),
 		cmocka_unit_test(zeros_behind_gzip_are_nothing),
 		cmocka_unit_test(temporary_files_leave_room_for_others),
 		cmocka_unit_test(a_file_may_change_under_us),
