@@ -193,8 +193,8 @@ struct plumb_profile_info {
 	uint64_t period_ns; /* 0: as fast as possible, or unknown */
 	uint64_t samples, weight_ns;
 	uint32_t threads, processes;
-	uint64_t ticks, missed, unreadable, queue, damaged, unseen, beyond, folded, task, native,
-		events;				    /* rounds; what was lost, see struct plumb_status */
+	uint64_t ticks, missed, unreadable, queue, damaged, unseen, beyond, folded, task, native, events,
+		lines;				    /* rounds; what was lost, see struct plumb_status */
 	uint64_t exact, stopped, doubtful, partial; /* samples by how sure their stacks are */
 	uint64_t profiler_cpu_ns;
 	const char *mode; /* "wall", "cpu", "gil" */

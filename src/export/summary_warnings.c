@@ -77,6 +77,15 @@ static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 				pl_units_count(l[PL_LOSS_NATIVE]).s, p->meta.native_threads ? ", or not at all" : "");
 }
 
+static void warn_lines(struct pl_summary *s, uint64_t places)
+{
+	if (places)
+		pl_summary_warn(s,
+				"%s place%s in functions of C, C++ or Rust %s no line: there was too much debug "
+				"information to look through",
+				pl_units_count(places).s, places > 1 ? "s" : "", places > 1 ? "have" : "has");
+}
+
 static void warn_refusals(struct pl_summary *s, const struct plumb_profile *p)
 {
 	uint64_t times = pl_summary_refused_stops(p);
@@ -164,6 +173,7 @@ void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p
 	warn_halted(s, p);
 	warn_damage(s, &p->meta);
 	warn_losses(s, p);
+	warn_lines(s, p->meta.losses[PL_LOSS_LINES]);
 	warn_lowered(s, &p->meta);
 	warn_refusals(s, p);
 	if (t->jit)

@@ -88,13 +88,9 @@ static void write_legend(const void *ctx, double y, FILE *out)
 
 static void write_losses(const struct writer *w, FILE *out)
 {
-	static const char *const words[PL_LOSSES] = {"missed",	"unreadable",	    "dropped",
-						     "damaged", "processes unseen", "not followed",
-						     "folded",	"without awaiters", "without native frames"};
-
 	for (int i = 0; i < PL_LOSSES; i++) {
 		if (w->p->meta.losses[i])
-			fprintf(out, " \xc2\xb7 %s %s", pl_units_count(w->p->meta.losses[i]).s, words[i]);
+			fprintf(out, " \xc2\xb7 %s %s", pl_units_count(w->p->meta.losses[i]).s, pl_losses[i].word);
 	}
 	if (!w->p->meta.complete)
 		fputs(" \xc2\xb7 incomplete", out);

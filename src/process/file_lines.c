@@ -17,7 +17,19 @@ struct pl_file_lines *pl_file_lines_of_mapping(const struct pl_mapped_place *pla
 	l->work.most = most;
 	mine.work = &l->work;
 	plumb_error_destroy(pl_mapped_lines(&mine, m, build_id, build_id_len, &l->dwarf));
+	l->partly = l->work.ran_out;
 	return l;
+}
+
+size_t pl_file_lines_places(struct pl_file_lines *l, uint64_t addr, uint64_t most,
+			    void (*tell)(void *ctx, const struct pl_dwarf_place *p), void *ctx, bool *left_out)
+{
+	l->work.most = l->work.spent + most;
+	l->work.ran_out = false;
+	size_t count = l->dwarf ? pl_dwarf_places(l->dwarf, addr, tell, ctx) : 0;
+
+	*left_out = l->work.ran_out || (l->partly && !count);
+	return count;
 }
 
 void pl_file_lines_destroy(struct pl_file_lines *l)

@@ -195,7 +195,7 @@ static void take_lines(struct pl_symbol_reader *r, struct pl_symbol_job *j)
 
 	if (l)
 		pl_symbol_lines_note(r, j->pid, l->work.spent);
-	if (!l || !l->dwarf)
+	if (!l || (!l->dwarf && !l->partly))
 		return; /* it goes with the job */
 	r->lines = l;
 	j->lines = NULL;

@@ -30,7 +30,8 @@ bool pl_symbol_ask_lines(struct pl_symbol_reader *r, const struct pl_code_file *
 /** Wait for the answer, for @p timeout_ms at most; false: not yet. One that does not come in @p patience_ms after the
  * question is none. *ret: NULL if there is none; owner: caller. */
 bool pl_symbol_answered(struct pl_symbol_reader *r, int timeout_ms, int patience_ms, struct pl_functions **ret);
-/** The debug information of the file that the last answer was about; NULL: there is none. Owner: caller. */
+/** The debug information of the file that the last answer was about; NULL: there is none, and none was left out. Owner:
+ * caller. */
 struct pl_file_lines *pl_symbol_take_lines(struct pl_symbol_reader *r);
 /** What a question about lines of a file of @p pid may cost, and what it has cost. */
 uint64_t pl_symbol_lines_left(const struct pl_symbol_reader *r, pid_t pid);

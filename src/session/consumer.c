@@ -69,12 +69,14 @@ static void take_stats(struct plumb_session *s)
 	const struct pl_engine_stats *st = &s->stats;
 	struct pl_meta *m = &s->profile->meta;
 	uint64_t damaged = m->losses[PL_LOSS_DAMAGED], events = m->losses[PL_LOSS_EVENTS];
+	uint64_t lines = m->losses[PL_LOSS_LINES];
 
 	m->duration_ns = st->elapsed_ns;
 	m->ticks = st->ticks;
 	memcpy(m->losses, st->losses, sizeof m->losses);
 	m->losses[PL_LOSS_DAMAGED] = damaged; /* these are not the engine's */
 	m->losses[PL_LOSS_EVENTS] = events;
+	m->losses[PL_LOSS_LINES] = lines;
 	m->stops = st->stops;
 	m->stopped_ns = st->stopped_ns;
 	m->halted_ns = st->halted_ns;

@@ -70,13 +70,25 @@ static bool may_have_lines(const struct asked *a)
 	return a->at->offset && n->module && !a->profile->functions[a->at->function].plumbing;
 }
 
+/* What is left out is counted, and nothing is told of it: of a function and what was compiled into it the outer ones
+ * could be missing. */
+static void leave_out(struct asked *a)
+{
+	pl_vec_clear(&a->found);
+	a->profile->meta.losses[PL_LOSS_LINES]++;
+}
+
 static struct plumb_error *ask(struct asked *a)
 {
 	const struct pl_native_code *n = &a->at->code->native;
 	const uint64_t begin = n->begin ? n->begin : n->place;
+	bool left_out = false;
 
 	if (may_have_lines(a))
-		pl_native_symbols_places(a->symbols, n, begin + (uint64_t)(a->at->offset - 1), take_place, a);
+		pl_native_symbols_places(a->symbols, n, begin + (uint64_t)(a->at->offset - 1), take_place, a,
+					 &left_out);
+	if (left_out)
+		leave_out(a);
 	if (a->err || a->found.len)
 		return a->err;
 	return add_location(a, &a->profile->functions[a->at->function], 0, false);

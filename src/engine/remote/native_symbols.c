@@ -87,6 +87,8 @@ static void ask(struct pl_native_symbols *s, const struct pl_code_module *m, str
 	if (s->asked_perf_map)
 		forget_older(s, m);
 	const bool asked = lines ? pl_symbol_ask_lines(&s->reader, &q) : pl_symbol_ask(&s->reader, &q);
+
+	f->lines_left_out = lines && !asked && !pl_symbol_lines_left(&s->reader, m->pid);
 	f->state = asked ? PL_NATIVE_SYMBOLS_ASKED : PL_NATIVE_SYMBOLS_READ;
 	s->asked = m->id;
 }
@@ -180,16 +182,18 @@ void pl_native_symbols_text(struct pl_native_symbols *s, const struct pl_native_
 }
 
 size_t pl_native_symbols_places(struct pl_native_symbols *s, const struct pl_native_code *n, uint64_t place,
-				void (*tell)(void *ctx, const struct pl_dwarf_place *p), void *ctx)
+				void (*tell)(void *ctx, const struct pl_dwarf_place *p), void *ctx, bool *left_out)
 {
-	struct pl_file_lines *l = n->module && n->module->id < s->files.len ? s->files.data[n->module->id].lines : NULL;
+	const struct pl_native_symbols_file *f =
+		n->module && n->module->id < s->files.len ? &s->files.data[n->module->id] : NULL;
+	struct pl_file_lines *l = f ? f->lines : NULL;
 	const uint64_t left = l ? pl_symbol_lines_left(&s->reader, n->module->pid) : 0;
 
+	*left_out = l || (f && f->lines_left_out);
 	if (!left)
 		return 0;
 	const uint64_t before = l->work.spent;
-	l->work.most = before + left;
-	size_t count = pl_dwarf_places(l->dwarf, place, tell, ctx);
+	size_t count = pl_file_lines_places(l, place, left, tell, ctx, left_out);
 	pl_symbol_lines_note(&s->reader, n->module->pid, l->work.spent - before);
 	return count;
 }

@@ -20,6 +20,7 @@ struct pl_native_symbols_file {
 	enum pl_native_symbols_state state;
 	struct pl_functions *functions; /* once they are read; NULL: it has none that we know */
 	struct pl_file_lines *lines;	/* of PL_NATIVE_SYMBOLS_READ, likewise */
+	bool lines_left_out;		/* nobody has looked for them: no work is left for that */
 	uint64_t bytes;			/* of those of a perf map */
 };
 
@@ -53,8 +54,8 @@ const char *pl_native_symbols_name(struct pl_native_symbols *s, const struct pl_
 void pl_native_symbols_text(struct pl_native_symbols *s, const struct pl_native_code *n, const char *name,
 			    char buf[static PL_NATIVE_NAME]);
 /** Tell of the instruction at @p place of the file of @p n, as pl_dwarf_places does, as far as the work for the process
- * goes. 0: nothing is known. */
+ * goes. 0: nothing is known. *left_out: as of pl_file_lines_places. */
 size_t pl_native_symbols_places(struct pl_native_symbols *s, const struct pl_native_code *n, uint64_t place,
-				void (*tell)(void *ctx, const struct pl_dwarf_place *p), void *ctx);
+				void (*tell)(void *ctx, const struct pl_dwarf_place *p), void *ctx, bool *left_out);
 
 #endif

@@ -13,6 +13,8 @@
 #include "refine.h"
 #include "report_facts.h"
 #include "unit.h"
+#include "units.h"
+#include "words.h"
 
 #define RUN (PL_STATE_ON_CPU | PL_STATE_HAS_GIL)
 
@@ -270,10 +272,11 @@ static void a_refused_stop_is_told_with_its_cause(void **state)
 /* The sentences have no room on every page: what they say stands in the figures, too. */
 static void every_loss_is_a_figure_at_any_width(void **state)
 {
-	static const char *const losses[PL_LOSSES] = {"missed ",	 "unreadable ",	      "dropped ",
-						      "damaged ",	 "unseen processes ", "not followed ",
-						      "folded ",	 "without awaiters ", "without native frames ",
-						      "events left out "};
+	static const char *const losses[PL_LOSSES] = {
+		"missed ",	    "unreadable ",	    "dropped ",
+		"damaged ",	    "unseen processes ",    "not followed ",
+		"folded ",	    "without awaiters ",    "without native frames ",
+		"events left out ", "places without lines "};
 	struct build b;
 	char want[64];
 
@@ -287,11 +290,31 @@ static void every_loss_is_a_figure_at_any_width(void **state)
 		o.quality = true;
 		expect_text(&b, &o, "incomplete");
 		for (int i = 0; i < PL_LOSSES; i++) {
-			snprintf(want, sizeof want, "%s70,00%d", losses[i], i);
+			snprintf(want, sizeof want, "%s%s", losses[i], pl_units_count(70000 + (uint64_t)i).s);
 			expect_text(&b, &o, want);
 		}
 		expect_text(&b, &o, "stops refused 80,000");
 	}
+	build_end(&b);
+}
+
+static void every_loss_is_told_below_a_picture(void **state)
+{
+	struct pl_export_options o = build_options(80);
+	struct build b;
+	char want[64];
+
+	build_example(&b);
+	for (int i = 0; i < PL_LOSSES; i++)
+		b.p->meta.losses[i] = 70000 + (uint64_t)i;
+	char *got = build_output(b.p, "svg", &o, NULL);
+	for (int i = 0; i < PL_LOSSES; i++) {
+		snprintf(want, sizeof want, " %s %s", pl_units_count(70000 + (uint64_t)i).s, pl_losses[i].word);
+		if (!strstr(got, want))
+			fail_msg("no \"%s\"", want);
+	}
+	assert_null(strstr(got, "(null)"));
+	free(got);
 	build_end(&b);
 }
 
@@ -747,6 +770,7 @@ int main(void)
 		cmocka_unit_test(what_came_of_the_highest_rate_is_told),
 		cmocka_unit_test(a_refused_stop_is_told_with_its_cause),
 		cmocka_unit_test(every_loss_is_a_figure_at_any_width),
+		cmocka_unit_test(every_loss_is_told_below_a_picture),
 		cmocka_unit_test(damage_is_told_before_what_is_less_grave),
 		cmocka_unit_test(several_processes_have_a_row),
 		cmocka_unit_test(a_program_that_only_waited_is_told_so),

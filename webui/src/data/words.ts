@@ -171,6 +171,11 @@ export const losses = [
 		about: "samples without native frames: the thread could not be stopped, or its frames not joined",
 	},
 	{ name: "events", text: "events left out", about: "events that were too many to be kept" },
+	{
+		name: "lines",
+		text: "places without lines",
+		about: "places in functions of C, C++ or Rust without their lines: there was too much debug information to look through",
+	},
 ] as const;
 
 /** What happens at a moment, by number. */
