@@ -239,6 +239,17 @@ static void write_lines(struct pl_page_columns *c, const struct pl_page_tables *
 	}
 }
 
+/* Most profiles have none. */
+static void write_inlined(struct pl_page_columns *c, const struct pl_page_tables *t, const struct plumb_profile *p)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < t->location_count && !any; i++)
+		any = p->locations[t->locations[i]].inlined;
+	for (uint32_t i = 0; i < t->location_count && any; i++)
+		pl_page_column_u64(c, p->locations[t->locations[i]].inlined);
+}
+
 struct plumb_error *pl_page_locations_write(const struct pl_page_tables *t, const struct plumb_profile *p, FILE *out)
 {
 	struct pl_page_columns c, end_lines, columns, end_columns, opcodes;
@@ -262,6 +273,7 @@ struct plumb_error *pl_page_locations_write(const struct pl_page_tables *t, cons
 	pl_page_columns_join(&c, &columns);
 	pl_page_columns_join(&c, &end_columns);
 	pl_page_columns_join(&c, &opcodes);
+	write_inlined(&c, t, p);
 	return pl_page_columns_end(&c, PL_PAGE_LOCATIONS, out);
 }
 

@@ -112,11 +112,12 @@ class Page:
         counts = r.column(len(self.functions))
         lines = [line for f, count in zip(self.functions, counts) for line in r.deltas(count, f["line"])]
         ends, columns, end_columns, opcodes = (read(len(lines)) for read in (r.signed, r.signed, r.signed, r.column))
+        self.inlined = r.column(len(lines)) if r.at < len(r.data) else [0] * len(lines)
         self.locations, at = [], 0
         for count in counts:
             self.locations.append([(lines[i], lines[i] + ends[i], columns[i], columns[i] + end_columns[i], opcodes[i])
                                    for i in range(at, at + count)])
-            assert len(set(self.locations[-1])) == count
+            assert len(set(zip(self.locations[-1], self.inlined[at:at + count]))) == count
             at += count
         r.end()
 

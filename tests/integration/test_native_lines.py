@@ -139,6 +139,9 @@ def test_the_page_has_the_lines_with_their_text(plumb, target, any_python, built
         if function["name"] in ("loops", "turned", "works"):
             assert function["file"] == str(source) and function["module"].endswith(library.name), function
             assert {location[0] for location in locations} <= set(text) and locations, function
+    named = [function["name"] for function, locations in zip(page.functions, page.locations) for _ in locations]
+    inlined = {name for name, flag in zip(named, page.inlined, strict=True) if flag}
+    assert inlined & {"loops", "turned", "works"} == {"turned"}, inlined
 
 
 def test_the_lines_are_those_of_addr2line(plumb, target, any_python, built):

@@ -23,6 +23,7 @@ export interface PlainFrame {
 	readonly column?: number;
 	readonly endColumn?: number;
 	readonly opcode?: number;
+	readonly inlined?: boolean;
 }
 
 export interface PlainSample {
@@ -193,6 +194,7 @@ interface Location {
 	column: number;
 	endColumn: number;
 	opcode: number;
+	inlined: number;
 }
 
 interface FNode {
@@ -232,6 +234,7 @@ function lay(plain: PlainProfile, period: number) {
 				column: frame.column ?? -1,
 				endColumn: frame.endColumn ?? -1,
 				opcode: frame.opcode ?? 0,
+				inlined: frame.inlined ? 1 : 0,
 			};
 			const location = locations.id(JSON.stringify(l), () => l);
 			let below = node.children.get(fn);
@@ -253,7 +256,7 @@ function lay(plain: PlainProfile, period: number) {
 /** Locations function by function and in order, and where each went. */
 function sortLocations(locations: readonly Location[], functions: number) {
 	const order = locations.map((_, i) => i);
-	const key = (l: Location) => [l.fn, l.line, l.column, l.endLine, l.endColumn, l.opcode];
+	const key = (l: Location) => [l.fn, l.line, l.column, l.endLine, l.endColumn, l.opcode, l.inlined];
 	order.sort((a, b) => {
 		const x = key(locations[a]!);
 		const y = key(locations[b]!);
@@ -406,6 +409,7 @@ export function encodeProfile(plain: PlainProfile): Uint8Array {
 	for (const l of sorted) where.svarint(l.column);
 	for (const l of sorted) where.svarint(l.endColumn - l.column);
 	where.column(sorted.map((l) => l.opcode));
+	if (sorted.some((l) => l.inlined)) where.column(sorted.map((l) => l.inlined));
 
 	const tree = encodeTree(order, places, nth, functions.length);
 

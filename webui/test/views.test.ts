@@ -7,6 +7,7 @@ import type { DiffRow, Profile } from "../src/data/profile";
 import { initialState, type State } from "../src/state/state";
 import { createDerived } from "../src/state/derived";
 import { Doing, type Filter, noFilter } from "../src/model/filter";
+import { inlinedIn, isInlinedAt } from "../src/model/inlined";
 import { names } from "../src/model/names";
 import { heaviestPath } from "../src/model/tree";
 import { codeParts, indexOfByte } from "../src/views/codeText";
@@ -29,6 +30,26 @@ function shownOf(plain: PlainProfile) {
 	const profile: Profile = decodeProfile(encodeProfile(plain));
 	return createDerived({ profiles: [profile], diff: null })(initialState);
 }
+
+test("what was compiled into its caller is told, of functions and of their boxes", () => {
+	const frame = (fn: string, line: number, inlined = false) => ({ fn, line, inlined });
+	const { profile } = shownOf({
+		samples: [
+			{ stack: [frame("main", 1), frame("hash", 5, true)], samples: 3 },
+			{ stack: [frame("main", 2), frame("mix", 7, true)], samples: 2 },
+			{ stack: [frame("other", 3), frame("mix", 7)] },
+		],
+	});
+	const tree = createDerived({ profiles: [profile], diff: null })(initialState).tree();
+	const said = Array.from(tree.fn, (fn, node) => {
+		const name = profile.strings[profile.functions.name[fn]!]!;
+		return `${name} ${inlinedIn(profile, fn)} ${String(isInlinedAt(profile, tree, node))}`;
+	});
+	assert.deepEqual(said.sort(), [
+		"hash all true", "main none false", "mix some false", "mix some true", "other none false",
+	]);
+	assert.equal(decodeProfile(encodeProfile({ samples: [{ stack: "main:1" }] })).locations.inlined, null);
+});
 
 test("a column in bytes is found in text of any script", () => {
 	assert.equal(indexOfByte("abc", 2), 2);

@@ -84,9 +84,10 @@ function decodeLocations(b: Bytes, functions: FunctionTable): LocationTable {
 	const columns = line.map(() => checkLine(svarint(b)));
 	const endColumn = columns.map((first) => checkLine(first + svarint(b)));
 	const opcode = Uint16Array.from(column(b, count, 65535));
+	const inlined = isAtEnd(b) ? null : Uint8Array.from(column(b, count, 1));
 	const fn = new Uint32Array(count);
 	for (let f = 0; f < functions.count; f++) fn.fill(f, start[f], start[f + 1]);
-	return { count, start, fn, line, endLine, column: columns, endColumn, opcode };
+	return { count, start, fn, line, endLine, column: columns, endColumn, opcode, inlined };
 }
 
 /** Depths and callers out of how many levels each node goes up. */

@@ -271,6 +271,8 @@ export interface LocationTable {
 	readonly endColumn: Int32Array;
 	/** 0: none, else 1 + number. */
 	readonly opcode: Uint16Array;
+	/** 1: the function, which is native, was compiled into its caller there; null: none is. */
+	readonly inlined: Uint8Array | null;
 }
 
 /** The call tree as it was recorded. F nodes, one for each function below its caller, in preorder; each is made of

@@ -4,6 +4,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 
+import { isInlinedAt } from "../model/inlined";
 import { percent } from "../model/numbers";
 import { nodeAt, placeOf, type Tree } from "../model/tree";
 import { ShareCell } from "./Figure";
@@ -106,6 +107,7 @@ function Row(props: RowProps): JSX.Element {
 				/>
 				<Swatch page={page} fn={tree.fn[node]} />
 				<span class="cut name">{nameOf(page, tree, node)}</span>
+				{isInlinedAt(page.profile, tree, node) ? <span class="muted">(inlined)</span> : null}
 				<span class="cut muted name">{brief(page.names.place(tree.fn[node], tree.line[node]), 120)}</span>
 			</div>
 		</div>

@@ -4,6 +4,7 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 
+import { inlinedIn } from "../model/inlined";
 import { percent, sharePm } from "../model/numbers";
 import { childrenOf, nodeAt, pathOf, type Tree } from "../model/tree";
 import { actions, copy, openSource } from "./actions";
@@ -162,6 +163,12 @@ function Meaning({ page, fn }: { page: Page; fn: number }): JSX.Element | null {
 	return text === null ? null : <p class="meaning">{text}</p>;
 }
 
+const inlinedText = {
+	all: ", inlined: the compiler has put it into what called it",
+	some: ", inlined in places: there the compiler has put it into what called it",
+	none: "",
+} as const;
+
 function OfFunction({ page, fn }: { page: Page; fn: number }): JSX.Element {
 	const place = placeOfFunction(page, fn);
 	const name = brief(page.names.full(fn), 4000);
@@ -191,6 +198,7 @@ function OfFunction({ page, fn }: { page: Page; fn: number }): JSX.Element {
 			)}
 			<p class="muted">
 				<Swatch page={page} fn={fn} /> {categoryOf(page, fn)}
+				{inlinedText[inlinedIn(profile, fn)]}
 			</p>
 			<Meaning page={page} fn={fn} />
 			<ChangeOfFunction page={page} fn={fn} />

@@ -73,7 +73,8 @@ function HowToRead(): JSX.Element {
 			<p>
 				In the <b>flame graph</b> each box is a function below its caller, and as wide as its share. Left and
 				right say nothing about when; the darker end of a box is its own time. Boxes that are too narrow to
-				draw share a grey strip: click it.
+				draw share a grey strip: click it. <b>Inlined</b> is a native function that the compiler has put into
+				its caller.
 			</p>
 			<p>
 				Follow the widest boxes down until you find code that you can change. Much <b>waiting</b>? Then the

@@ -6,6 +6,7 @@ import { stateLabels, stateOrder } from "../canvas/states";
 import type { FlameTree } from "../canvas/tree";
 import type { Profile } from "../data/profile";
 import type { FunctionRows } from "../model/functions";
+import { isInlinedAt } from "../model/inlined";
 import { cut, display, type Names } from "../model/names";
 import { count, percent, sharePm } from "../model/numbers";
 import type { Tree } from "../model/tree";
@@ -103,7 +104,7 @@ function tipOfNode(page: FlamePage, tree: Tree, node: number, ownTime: boolean):
 	}
 	figures.push(...opcodesSaid(page, tree, node));
 	return {
-		title: said(names.full(fn)),
+		title: `${said(names.full(fn))}${isInlinedAt(page.profile, tree, node) ? " (inlined)" : ""}`,
 		place: said(names.place(fn, line)),
 		figures,
 		source: lineSaid(page, fn, line),
@@ -125,10 +126,11 @@ function belowSaid(names: Names, tree: Tree, node: number, word: string): string
 }
 
 function sentenceOf(page: Page, tree: Tree, node: number, ownTime: boolean): string {
-	const { names, shown: { whole } } = page;
+	const { names, profile, shown: { whole } } = page;
 	const parent = tree.parent[node];
 	const parts = [
 		said(names.short(tree.fn[node])),
+		isInlinedAt(profile, tree, node) ? "inlined" : "",
 		said(names.place(tree.fn[node], tree.line[node])),
 		`${percent(tree.total[node] / whole)} of all, ${valueText(page, tree.total[node])}`,
 		ownTime ? `itself ${percent(tree.self[node] / whole)}` : "",
