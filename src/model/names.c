@@ -6,6 +6,9 @@
 #include "profile.h"
 
 #define BYTES_FREE (256ull << 20) /* of names that any file may have in its rows */
+/* A function's name counts in its locations and stacks as well. What is in one row alone is written as often, and each
+ * byte of it may become six in JSON. */
+#define COUNTS_ALONE 3
 
 static uint64_t string_bytes(const struct plumb_profile *p, uint32_t string)
 {
@@ -42,6 +45,24 @@ static uint64_t lock_bytes(const struct plumb_profile *p, const struct pl_lock_s
 	       (l->inside ? pl_profile_location_bytes(p, l->inside - 1) : 0);
 }
 
+/* Of rows that are in no others. */
+static uint64_t bytes_alone(const struct plumb_profile *p)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < p->process_count; i++)
+		sum += process_bytes(p, i);
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		sum += string_bytes(p, p->threads[i].name) + process_bytes(p, p->threads[i].process);
+	for (uint32_t i = 0; i < p->lock_count; i++)
+		sum += lock_bytes(p, &p->locks[i]);
+	for (uint32_t i = 0; i < p->module_count; i++)
+		sum += string_bytes(p, p->modules[i].file) + string_bytes(p, p->modules[i].build_id);
+	for (uint32_t i = 0; i < p->event_count; i++)
+		sum += string_bytes(p, p->events[i].name) + string_bytes(p, p->events[i].labels);
+	return sum;
+}
+
 /* There are less than 2^34 rows, and texts are less than 4 GiB: the sum is one of 64 bits but for the longest texts in
  * all rows, which no memory has room for. */
 uint64_t pl_profile_name_bytes(const struct plumb_profile *p)
@@ -54,17 +75,7 @@ uint64_t pl_profile_name_bytes(const struct plumb_profile *p)
 		sum += pl_profile_location_bytes(p, i);
 	for (uint32_t i = 1; i < p->stack_count; i++)
 		sum += pl_profile_location_bytes(p, p->stacks[i].location);
-	for (uint32_t i = 0; i < p->process_count; i++)
-		sum += process_bytes(p, i);
-	for (uint32_t i = 0; i < p->thread_count; i++)
-		sum += string_bytes(p, p->threads[i].name) + process_bytes(p, p->threads[i].process);
-	for (uint32_t i = 0; i < p->lock_count; i++)
-		sum += lock_bytes(p, &p->locks[i]);
-	for (uint32_t i = 0; i < p->module_count; i++)
-		sum += string_bytes(p, p->modules[i].file) + string_bytes(p, p->modules[i].build_id);
-	for (uint32_t i = 0; i < p->event_count; i++)
-		sum += string_bytes(p, p->events[i].name) + string_bytes(p, p->events[i].labels);
-	return sum;
+	return sum + bytes_alone(p) * COUNTS_ALONE;
 }
 
 struct plumb_error *pl_profile_check_names(const struct plumb_profile *p, uint64_t file_bytes, uint64_t a_byte)

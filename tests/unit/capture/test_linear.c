@@ -417,10 +417,28 @@ static void put_lock(struct file *f, uint32_t i)
 	pl_encode(&f->e, 0);
 }
 
-/* One name, as long as can be, in 8,192 rows of a few bytes. */
-static void refuse_name_in_rows(enum pl_section tag, void (*put)(struct file *f, uint32_t i))
+static void put_event(struct file *f, uint32_t i)
 {
-	const uint32_t rows = 8192;
+	pl_encode_signed(&f->e, 1);
+	pl_encode(&f->e, 0);
+	pl_encode(&f->e, PL_EVENT_MARK);
+	pl_encode(&f->e, 0);
+	pl_encode(&f->e, 0);
+	pl_encode(&f->e, 1);
+	pl_encode(&f->e, 0);
+}
+
+static void begin_rows(struct file *f, enum pl_section tag, uint32_t rows)
+{
+	if (tag == PL_SECTION_THREADS)
+		pl_encode(&f->e, rows);
+	else if (tag != PL_SECTION_EVENTS)
+		begin_table(f, 1, rows);
+}
+
+/* One name, as long as can be, in rows of a few bytes. */
+static void refuse_name_in_rows(enum pl_section tag, uint32_t rows, void (*put)(struct file *f, uint32_t i))
+{
 	char *name = calloc(1, PL_STRING_MAX_BYTES);
 	struct plumb_profile *p = NULL;
 	struct pl_capture_info info;
@@ -431,10 +449,7 @@ static void refuse_name_in_rows(enum pl_section tag, void (*put)(struct file *f,
 	file_init(&f);
 	add_location_named(&f, name, PL_STRING_MAX_BYTES);
 	end_chunk(&f, 0);
-	if (tag != PL_SECTION_THREADS)
-		begin_table(&f, 1, rows);
-	else
-		pl_encode(&f.e, rows);
+	begin_rows(&f, tag, rows);
 	for (uint32_t i = 0; i < rows; i++)
 		put(&f, i);
 	end_section(&f, tag);
@@ -450,9 +465,15 @@ static void refuse_name_in_rows(enum pl_section tag, void (*put)(struct file *f,
 
 static void names_count_for_each_row(void **state)
 {
-	refuse_name_in_rows(PL_SECTION_FUNCTIONS, put_function);
-	refuse_name_in_rows(PL_SECTION_THREADS, put_thread);
-	refuse_name_in_rows(PL_SECTION_LOCKS, put_lock);
+	refuse_name_in_rows(PL_SECTION_FUNCTIONS, 8192, put_function);
+	refuse_name_in_rows(PL_SECTION_LOCKS, 8192, put_lock);
+}
+
+/* It is written as often as a function's, which is in locations and stacks, too. */
+static void names_in_one_row_alone_count_more(void **state)
+{
+	refuse_name_in_rows(PL_SECTION_THREADS, 2048, put_thread);
+	refuse_name_in_rows(PL_SECTION_EVENTS, 2048, put_event);
 }
 
 /* Samples are packed to nothing, and each is another state of another place at another time: a row of its own. */
@@ -536,6 +557,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_name_that_nobody_records_is_cut),
 		cmocka_unit_test(names_count_for_each_frame),
 		cmocka_unit_test(names_count_for_each_row),
+		cmocka_unit_test(names_in_one_row_alone_count_more),
 		cmocka_unit_test(samples_of_more_kinds_than_a_file_of_its_size_has_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
