@@ -20,6 +20,7 @@
 #include "words.h"
 
 #define PROCESSES_SHOWN 4
+#define NAME_BYTES	41 /* of one in an item, with its end */
 /* Processes times threads: beyond that nobody adds up who used which CPU time. */
 #define MOST_COMPARED 1000000
 
@@ -30,10 +31,14 @@ static struct pl_item *next_item(struct pl_summary_row *row)
 	return &row->items[row->count < last ? row->count++ : last];
 }
 
+static bool is_plain(const char *name)
+{
+	return !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .+-")];
+}
+
 void pl_item_mark(struct pl_item *it, const char *name)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .+-";
-	const char *found = it && name && name[strspn(name, plain)] ? strstr(it->text, name) : NULL;
+	const char *found = it && name && !is_plain(name) ? strstr(it->text, name) : NULL;
 
 	if (found) {
 		it->name_at = (size_t)(found - it->text);
@@ -52,6 +57,16 @@ struct pl_item *pl_summary_item(struct pl_summary_row *row, enum pl_tone tone, c
 	it->tone = tone;
 	it->name_len = 0;
 	return it;
+}
+
+void pl_summary_name(struct pl_summary *s, int row, const char *before, struct pl_text name, const char *behind)
+{
+	char shown[NAME_BYTES] = "";
+
+	pl_glyph_add(shown, sizeof shown, name, s->unicode);
+	struct pl_item *it = pl_summary_item(&s->rows[row], PL_TONE_PLAIN, "%s%s%s", before, shown, behind);
+	it->name_at = strlen(before);
+	it->name_len = is_plain(shown) ? 0 : strlen(shown);
 }
 
 struct pl_item *pl_summary_warn(struct pl_summary *s, const char *fmt, ...)
@@ -127,12 +142,6 @@ static void threads(struct pl_summary_row *row, const struct pl_totals *t)
 	pl_summary_item(row, PL_TONE_PLAIN, "%" PRIu32 " thread%s%s", t->threads, t->threads == 1 ? "" : "s", idle);
 }
 
-/* All that is behind the first @p at bytes. */
-static void mark_from(struct pl_item *it, size_t at)
-{
-	pl_item_mark(it, it->text + at);
-}
-
 static void title(struct pl_summary *s, const struct plumb_profile *p)
 {
 	struct pl_summary_row *row = &s->rows[PL_SUMMARY_TITLE];
@@ -140,12 +149,11 @@ static void title(struct pl_summary *s, const struct plumb_profile *p)
 	double of_time = pl_ratio((double)t->weight_ns, (double)p->meta.duration_ns);
 
 	if (p->meta.imported)
-		mark_from(pl_summary_item(row, PL_TONE_PLAIN, "from %.40s", text(p, p->meta.engine)), sizeof "from");
+		pl_summary_name(s, PL_SUMMARY_TITLE, "from ", pl_text_of(p, p->meta.engine), "");
 	if (p->meta.duration_ns || !p->meta.imported)
 		pl_summary_item(row, PL_TONE_PLAIN, "%s", pl_units_time((double)p->meta.duration_ns).s);
 	if (p->process_count == 1 && text(p, p->processes[0].python)[0])
-		mark_from(pl_summary_item(row, PL_TONE_PLAIN, "CPython %.40s", text(p, p->processes[0].python)),
-			  sizeof "CPython");
+		pl_summary_name(s, PL_SUMMARY_TITLE, "CPython ", pl_text_of(p, p->processes[0].python), "");
 	if (p->process_count > 1)
 		pl_summary_item(row, PL_TONE_PLAIN, "%" PRIu32 " processes", p->process_count);
 	threads(row, t);
@@ -456,7 +464,7 @@ static void overhead(struct pl_summary *s, const struct plumb_profile *p)
 			pl_units_percent(pl_ratio((double)p->meta.stopped_ns, duration * process_time(p, NULL))).s);
 	pl_summary_item(row, PL_TONE_PLAIN, "profiler %s of a core",
 			pl_units_percent(pl_ratio((double)p->meta.profiler_cpu_ns, duration)).s);
-	pl_summary_item(row, PL_TONE_PLAIN, "engine %.40s", text(p, p->meta.engine));
+	pl_summary_name(s, PL_SUMMARY_OVERHEAD, "engine ", pl_text_of(p, p->meta.engine), "");
 }
 
 static void allow_for_missed(struct pl_summary *s, const struct pl_meta *m)
@@ -490,7 +498,7 @@ struct plumb_error *pl_summary_make(const struct plumb_profile *p, const struct 
 	waits(ret, p);
 	err = processes(ret, p, f);
 	if (!err)
-		err = pl_summary_events(&ret->rows[PL_SUMMARY_EVENTS], p, f);
+		err = pl_summary_events(ret, p, f);
 	if (err)
 		return err;
 	samples(ret, p);

@@ -68,6 +68,8 @@ struct pl_item *pl_summary_item(struct pl_summary_row *row, enum pl_tone tone, c
 	__attribute__((format(printf, 3, 4)));
 /** Say that @p name, which @p it has in its text, is the program's; plain words are everybody's. NULL: does nothing. */
 void pl_item_mark(struct pl_item *it, const char *name);
+/** Add to row number @p row an item with the beginning of @p name, which is the program's, made safe to show. */
+void pl_summary_name(struct pl_summary *s, int row, const char *before, struct pl_text name, const char *behind);
 /** Add a sentence to the warnings, while there is room. Gives it; NULL: there was none. */
 struct pl_item *pl_summary_warn(struct pl_summary *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -82,7 +84,7 @@ static inline double pl_ratio(double part, double whole)
 }
 void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f);
 /** What happened: how many of each kind, and of marks the first names. */
-struct plumb_error *pl_summary_events(struct pl_summary_row *row, const struct plumb_profile *p,
+struct plumb_error *pl_summary_events(struct pl_summary *s, const struct plumb_profile *p,
 				      const struct pl_filter *f) PLUMB_MUST_CHECK;
 /** How often a stop was refused, for whatever cause. */
 uint64_t pl_summary_refused_stops(const struct plumb_profile *p);

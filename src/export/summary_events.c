@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A report in words: what happened beside the samples (layer export). */
-#include <string.h>
+#include <stdio.h>
 
 #include "events.h"
 #include "summary.h"
@@ -46,22 +46,22 @@ static void count_event(struct counts *c, const struct pl_event *e)
 		c->kinds[e->kind]++;
 }
 
-static void tell_marks(struct pl_summary_row *row, const struct plumb_profile *p, const struct counts *c)
+static void tell_marks(struct pl_summary *s, const struct plumb_profile *p, const struct counts *c)
 {
-	for (size_t i = 0; i < c->names; i++) {
-		const char *name = pl_text_of(p, c->called[i].name).s;
+	char count[80];
 
-		pl_item_mark(
-			pl_summary_item(row, PL_TONE_PLAIN, "%.40s %s", name, pl_units_count(c->called[i].count).s),
-			strlen(name) <= 40 ? name : NULL);
+	for (size_t i = 0; i < c->names; i++) {
+		snprintf(count, sizeof count, " %s", pl_units_count(c->called[i].count).s);
+		pl_summary_name(s, PL_SUMMARY_EVENTS, "", pl_text_of(p, c->called[i].name), count);
 	}
 	if (c->other_marks)
-		pl_summary_item(row, PL_TONE_PLAIN, "%s other marks", pl_units_count(c->other_marks).s);
+		pl_summary_item(&s->rows[PL_SUMMARY_EVENTS], PL_TONE_PLAIN, "%s other marks",
+				pl_units_count(c->other_marks).s);
 }
 
-struct plumb_error *pl_summary_events(struct pl_summary_row *row, const struct plumb_profile *p,
-				      const struct pl_filter *f)
+struct plumb_error *pl_summary_events(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f)
 {
+	struct pl_summary_row *row = &s->rows[PL_SUMMARY_EVENTS];
 	struct counts c = {.names = 0};
 	pl_event_vec events = {0};
 	struct plumb_error *err = p->event_count ? pl_events_by_time(p, f, &events) : NULL;
@@ -72,7 +72,7 @@ struct plumb_error *pl_summary_events(struct pl_summary_row *row, const struct p
 		if (c.kinds[kind])
 			pl_summary_item(row, PL_TONE_PLAIN, "%s %s", pl_units_count(c.kinds[kind]).s,
 					c.kinds[kind] == 1 ? pl_events[kind].one : pl_events[kind].several);
-	tell_marks(row, p, &c);
+	tell_marks(s, p, &c);
 	pl_vec_deinit(&events);
 	return err;
 }

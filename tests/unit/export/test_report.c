@@ -10,6 +10,7 @@
 
 #include "build.h"
 #include "clock.h"
+#include "events.h"
 #include "refine.h"
 #include "report_facts.h"
 #include "unit.h"
@@ -694,6 +695,33 @@ static void nothing_that_a_program_is_called_means_anything_in_markdown(void **s
 	build_end(&b);
 }
 
+/* As a recording says, which anybody may have written; a program names its events itself. */
+static void nothing_that_a_recording_says_commands_a_terminal(void **state)
+{
+	static const char *const formats[] = {"text", "markdown"};
+	static const char evil[] = "\x1b]0;t\a\x1b[31m\n\xe2\x80\xae";
+	struct pl_export_options o = build_options(80);
+	struct build b;
+
+	o.quality = true;
+	build_start(&b);
+	build_samples(&b, 0, build_frame(&b, 0, "f", "/a.py", 1), PL_STATE_ON_CPU, PL_EXACT, 500);
+	b.p->processes[0].python = b.p->meta.engine = build_string(&b, evil);
+	assert_ok(pl_profile_event(b.p, &(struct pl_event){.kind = PL_EVENT_MARK, .name = build_string(&b, evil)}));
+	for (int imported = 0; imported < 2; imported++) {
+		b.p->meta.imported = imported;
+		for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+			char *got = build_output(b.p, formats[i], &o, NULL);
+
+			assert_non_null(strstr(got, "\\x1b]0;t"));
+			assert_null(strchr(got, '\x1b'));
+			assert_null(strstr(got, "\xe2\x80\xae"));
+			free(got);
+		}
+	}
+	build_end(&b);
+}
+
 static void names_of_64_kib_and_stacks_of_10000_frames_work(void **state)
 {
 	static const char *const formats[] = {"text", "markdown", "json", "collapsed"};
@@ -788,6 +816,7 @@ int main(void)
 		cmocka_unit_test(json_names_the_files_whose_text_there_is),
 		cmocka_unit_test(no_name_breaks_out_of_json_or_markdown),
 		cmocka_unit_test(nothing_that_a_program_is_called_means_anything_in_markdown),
+		cmocka_unit_test(nothing_that_a_recording_says_commands_a_terminal),
 		cmocka_unit_test(names_of_64_kib_and_stacks_of_10000_frames_work),
 		cmocka_unit_test(formats_are_found_by_name_and_by_path),
 		cmocka_unit_test(who_never_waits_has_waited_for_nothing),
