@@ -143,7 +143,7 @@ struct plumb_status {
 /** How it ended. Strings live as long as the session. */
 struct plumb_result {
 	int pid;	       /* of several, the first that was sampled */
-	const char *recording; /* path; NULL if none could be made */
+	const char *recording; /* path; NULL if none could be made, or it has no samples and an older one stays */
 	bool target_ended;     /* the program itself, or all that were attached to; false: stopped by duration or
 				  plumb_session_stop() */
 	bool launched;

@@ -187,6 +187,15 @@ static void tell_not_known(const struct config *c, const struct plumb_result *r)
 	complain(message, "");
 }
 
+/* Nothing was sampled, and there was an older one. */
+static void tell_older(const struct config *c)
+{
+	char message[PATH_MAX + 80];
+
+	snprintf(message, sizeof message, "nothing was sampled, so %s stays as it was", c->session.output);
+	complain(message, "");
+}
+
 int outcome_tell(struct config *c, struct plumb_session *s, struct second_output *second, struct plumb_result *ret)
 {
 	struct plumb_error *err = plumb_session_finish(s, ret);
@@ -202,6 +211,8 @@ int outcome_tell(struct config *c, struct plumb_session *s, struct second_output
 	} else {
 		outcome_discard(second);
 	}
+	if (ret->found_python && !ret->recording && !err && c->session.output)
+		tell_older(c);
 	tell_not_known(c, ret);
 	signals_end_telling();
 	return status ? status : report ? report : other;

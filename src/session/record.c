@@ -190,6 +190,20 @@ static void read_recording_again(struct plumb_session *s)
 		plumb_error_destroy(pl_again_from_mapping(s->profile, fd, (size_t)st.st_size, &info));
 }
 
+/* Whether there is an older file still, which has more to tell. A program that records itself has no other way to say
+ * that there were no samples. */
+static bool leaves_older(const struct plumb_session *s)
+{
+	return !s->options.own && !pl_capture_has_samples(s->writer) && !s->profile->wait_count &&
+	       !pl_capture_is_named(s->writer);
+}
+
+static void leave_older(struct plumb_session *s)
+{
+	free(s->path);
+	s->path = NULL;
+}
+
 void pl_session_finish_recording(struct plumb_session *s, bool worth_it)
 {
 	if (!s->writer)
@@ -199,7 +213,9 @@ void pl_session_finish_recording(struct plumb_session *s, bool worth_it)
 		pl_session_writing_failed(s, err);
 		return;
 	}
-	if (worth_it)
+	if (worth_it && leaves_older(s))
+		leave_older(s);
+	else if (worth_it)
 		take_name(s);
 	if (worth_it && !s->since.reset) /* else it tells more than was counted */
 		read_recording_again(s);

@@ -98,6 +98,21 @@ def test_an_attach_that_comes_to_nothing_leaves_what_was_there(plumb, recording)
     assert result.status == 125 and recording.read_bytes() == before and not left(plumb), result
 
 
+def test_a_recording_without_samples_leaves_what_was_there(plumb, recording, ordinary_python):
+    """Of a program that takes no CPU time; it is a recording where there was none."""
+    before, new = recording.read_bytes(), plumb.path()
+    command = [*ordinary_python.command, "-c", "import time; print('ready', flush=True); time.sleep(1000)"]
+    with running(subprocess.Popen(command, stdout=subprocess.PIPE)) as idle:
+        assert idle.stdout.readline() == b"ready\n"
+        for output in (recording, new):
+            result = plumb("attach", "--mode", "cpu", "-d", "0.2", "-o", output, idle.pid)
+            assert result.status == 0 and "no samples" in result.stderr, result
+            assert ("stays as it was" in result.stderr) == (output == recording), result
+        idle.kill()
+    assert recording.read_bytes() == before and not left(plumb)
+    assert plumb.report(new).samples == 0
+
+
 def test_an_older_recording_stays_until_the_new_one_has_samples(plumb, target, any_python, recording):
     """Until then whoever kills plumb has lost nothing; from then on it is the new one, and can be read."""
     before = recording.read_bytes()
