@@ -241,12 +241,14 @@ def _processor_seconds():
     return sum(os.times()[:4])
 
 
-# A test that hangs ends here, and so does one that waits for what others share; what it started ends with its pipes, or is ended.
+# A test that hangs ends here, and so does one that waits for what others share; what it started ends with its pipes, or is ended, and
+# before that it says where it is.
 @contextlib.contextmanager
 def _ended_if_it_hangs(item):
     seconds = HANGS * (20 if item.config.getoption("--soak") else 6 if item.get_closest_marker("fresh") else 1)
 
     def give_up(*_):
+        print(left_over.stacks(), file=sys.stderr)
         pytest.fail("the test hangs: it has not ended in %d s" % seconds)
 
     before = signal.signal(signal.SIGALRM, give_up)

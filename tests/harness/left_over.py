@@ -4,12 +4,17 @@ process group or session they are in and whoever their parent is by now."""
 import contextlib
 import os
 import pathlib
+import shutil
 import signal
+import subprocess
 
+from harness.plumb import binary
 from harness.target import wait_until
 
 NAME = "PLUMB_TEST_OF"
 _SECONDS = 20  # for what is about to end; waited for only where something still runs
+_MOST_SHOWN, _LONGEST = 8, 20000  # processes, and characters of each
+_PATIENCE = 20  # seconds: what shows stacks may hang, too, where the machine or plumb is what is broken
 
 
 @contextlib.contextmanager
@@ -53,6 +58,29 @@ def _command(pid):
         words = pathlib.Path("/proc/%d/cmdline" % pid).read_text(errors="replace").split("\0")
         return " ".join(" ".join(words).split())[:200]
     return "?"
+
+
+def stacks(word=str(os.getpid())):
+    """Where all threads of all that runs are, as text: what hangs is to say where."""
+    return "\n".join(_stacks_of(pid) for pid in running(word)[:_MOST_SHOWN])
+
+
+def _stacks_of(pid):
+    """Python's as plumb sees them, and all as gdb does, where it is there."""
+    gdb = ["gdb", "-p", str(pid), "-batch", "-nx", "-ex", "thread apply all backtrace 40"]
+    commands = [[binary(), "dump", "--native", str(pid)], *([gdb] if shutil.which("gdb") else [])]
+    return "process %d: %s\n%s" % (pid, _command(pid), "\n".join(map(_said, commands)))
+
+
+def _said(command):
+    # An own word, so that who asks next does not find what shows stacks among what hangs.
+    environment = {**os.environ, NAME: "stacks"}
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    try:
+        done = subprocess.run(command, env=environment, timeout=_PATIENCE, errors="replace", text=True, **pipes)
+        return done.stdout[-_LONGEST:]
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return "%s: %s" % (command[0], error)
 
 
 def ended(word=str(os.getpid()), seconds=_SECONDS):

@@ -30,11 +30,15 @@ class Result:
         return "status %d\nstdout: %s\nstderr: %s" % (self.status, self.stdout, self.stderr)
 
 
+def binary():
+    return os.environ.get("PLUMB_BIN") or str(TOP / "build" / "plumb")
+
+
 class Plumb:
     """The binary, with a directory for its recordings."""
 
     def __init__(self, directory):
-        self.binary = os.environ.get("PLUMB_BIN") or str(TOP / "build" / "plumb")
+        self.binary = binary()
         self.directory = pathlib.Path(directory)
         self.sanitized = "asan" in pathlib.Path(self.binary).parent.name
         self._count = 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""That no test leaves a program behind which takes a core from those that come after it."""
+"""That no test leaves a program behind which takes a core from those that come after it, and that one that hangs says where."""
 import os
+import re
 import select
 import subprocess
 import sys
@@ -55,3 +56,16 @@ def test_what_outlives_a_test_is_left_alone(started):
     with left_over.marked(WORD):
         started(left_over.unmarked())
         assert left_over.running(WORD) == []
+
+
+def test_what_hangs_is_told_with_the_stacks_of_its_threads():
+    """As what a test started that never ends."""
+    script = "import threading\ndef stuck():\n    print(flush=True)\n    threading.Event().wait()\nstuck()\n"
+    with left_over.marked(WORD), subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
+        try:
+            process.stdout.readline()
+            told = left_over.stacks(WORD)
+        finally:
+            process.kill()
+    assert "process %d: %s -c" % (process.pid, sys.executable) in told, told
+    assert re.search(r"^.*\bstuck\b", told, re.MULTILINE), told
