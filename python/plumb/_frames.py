@@ -114,7 +114,11 @@ def _globals_of(filename: str) -> Optional[Dict[str, Any]]:
         # Other threads have the old ones until all are there.
         modules = _modules = {str(getattr(module, "__file__", "")): module for module in loaded}
         _modules_seen = len(loaded)
-    return getattr(modules.get(filename), "__dict__", None)
+    try:
+        # Not get(), which in CPython 3.13 without a GIL may wait for its own lock, and yields 80 times to any thread that computes.
+        return vars(modules[filename])
+    except (KeyError, TypeError):  # what is no module may stand among them
+        return None
 
 
 def recorded_line(filename: str, line: int) -> str:

@@ -43,3 +43,11 @@ def test_where_memory_is_not_to_be_read_it_samples_with_the_gil_and_says_so(able
 @pytest.mark.smoke
 def test_it_misuses_no_memory(one):
     assert checked(one, "watching.py", "inprocess")
+
+
+def test_its_thread_does_not_wait_for_itself(free_threaded):
+    """A waiting thread gives the processor away 80 times for each such lookup: to be preempted for a tenth of that is no chance."""
+    if package.why_not(free_threaded) or free_threaded.minor != (3, 13):
+        pytest.skip(package.why_not(free_threaded) or "its dict.get() does not wait for itself")
+    took = json.loads(package.run(free_threaded, "lookups.py"))
+    assert took["modules"] * 10 < took["gets"], took
