@@ -47,11 +47,6 @@ const struct pl_cycle *pl_cycles_oldest(const struct pl_cycles *c)
 	return c->ended ? &c->list.data[0] : NULL;
 }
 
-const struct pl_cycle *pl_cycles_recent(const struct pl_cycles *c)
-{
-	return c->ended < c->list.len ? &c->list.data[c->list.len - 1] : NULL;
-}
-
 static uint64_t last_number(const struct pl_cycles *c)
 {
 	return c->list.data[c->list.len - 1].number;
@@ -167,8 +162,8 @@ void pl_cycles_finish(struct pl_cycles *c, uint64_t real_ns)
 	if (c->ended == c->list.len)
 		return;
 	struct pl_cycle *last = &c->list.data[c->list.len - 1];
-	last->end_real_ns = real_ns;
-	c->ended = c->list.len;
+	for (; c->ended < c->list.len; c->ended++)
+		c->list.data[c->ended].end_real_ns = real_ns;
 	if (!last->cells.len) {
 		cycle_deinit(last);
 		c->list.len--;

@@ -18,7 +18,7 @@ struct pl_cycles {
 	uint64_t length_ns;	      /* 0: there are none */
 	size_t max;		      /* that have ended */
 	size_t max_cells;	      /* of those that have ended, together; 0: as many as there are */
-	PL_VEC(struct pl_cycle) list; /* by number, without a gap; the last one may not have ended */
+	PL_VEC(struct pl_cycle) list; /* by number, without a gap; the last ones may not have ended */
 	size_t ended;
 	size_t cells; /* of all of them */
 };
@@ -28,14 +28,12 @@ void pl_cycles_deinit(struct pl_cycles *c);
 struct plumb_error *pl_cycles_add(struct pl_cycles *c, const struct pl_sample *s) PLUMB_MUST_CHECK;
 /** All samples before @p elapsed_ns have been added; it was that late at @p real_ns. */
 struct plumb_error *pl_cycles_advance(struct pl_cycles *c, uint64_t elapsed_ns, uint64_t real_ns) PLUMB_MUST_CHECK;
-/** The last one ends with the session. */
+/** Those that have not ended do so with the session. */
 void pl_cycles_finish(struct pl_cycles *c, uint64_t real_ns);
 /** Forget what was counted. */
 void pl_cycles_clear(struct pl_cycles *c);
 /** The oldest that has ended, NULL: none; drop it. */
 const struct pl_cycle *pl_cycles_oldest(const struct pl_cycles *c);
 void pl_cycles_drop(struct pl_cycles *c);
-/** The one that has not ended; NULL: nothing was counted yet. */
-const struct pl_cycle *pl_cycles_recent(const struct pl_cycles *c);
 
 #endif

@@ -93,21 +93,8 @@ struct plumb_error *plumb_session_cycle(struct plumb_session *s, uint64_t *end_r
 	return err;
 }
 
-struct plumb_error *plumb_session_recent(struct plumb_session *s, struct plumb_profile **ret)
-{
-	static const struct pl_cycle nothing;
-	struct plumb_error *err = pl_session_check_forked(s);
-
-	if (err)
-		return err;
-	lock_up_to_date(s);
-	const struct pl_cycle *c = pl_cycles_recent(&s->cycles);
-	err = make_part(s, c ? c : &nothing, ret);
-	pthread_mutex_unlock(&s->work);
-	return err;
-}
-
-static struct plumb_error *make_several(struct plumb_session *s, size_t first, size_t count, struct plumb_profile **ret)
+static struct plumb_error *make_several(struct plumb_session *s, size_t first, size_t count, bool same_idle,
+					struct plumb_profile **ret)
 {
 	const struct pl_cycle *list = s->cycles.list.data;
 	uint64_t batch_ns = batch_of_cycles(s, count);
@@ -125,10 +112,25 @@ static struct plumb_error *make_several(struct plumb_session *s, size_t first, s
 		}
 	}
 	if (!err)
-		err = pl_profile_part(s->profile, cells.data, cells.len, batch_ns, true, ret);
+		err = pl_profile_part(s->profile, cells.data, cells.len, batch_ns, same_idle, ret);
 	if (!err)
 		fit_part(s, list[first].number, &list[first + count - 1], *ret);
 	pl_vec_deinit(&cells);
+	return err;
+}
+
+/* Mostly one; several where samples of the next ones are known before it is told how late it is. */
+struct plumb_error *plumb_session_recent(struct plumb_session *s, struct plumb_profile **ret)
+{
+	static const struct pl_cycle nothing;
+	struct plumb_error *err = pl_session_check_forked(s);
+
+	if (err)
+		return err;
+	lock_up_to_date(s);
+	size_t first = s->cycles.ended, open = s->cycles.list.len - first;
+	err = open ? make_several(s, first, open, false, ret) : make_part(s, &nothing, ret);
+	pthread_mutex_unlock(&s->work);
 	return err;
 }
 
@@ -143,7 +145,7 @@ struct plumb_error *plumb_session_last(struct plumb_session *s, uint64_t ns, str
 	size_t ended = s->cycles.ended, wanted = s->cycles.length_ns ? (size_t)(ns / s->cycles.length_ns) : 0;
 	size_t first = wanted < ended ? ended - wanted : 0;
 	if (first < s->cycles.list.len)
-		err = make_several(s, first, s->cycles.list.len - first, ret);
+		err = make_several(s, first, s->cycles.list.len - first, true, ret);
 	else
 		err = make_part(s, &nothing, ret);
 	pthread_mutex_unlock(&s->work);
@@ -175,7 +177,7 @@ struct plumb_error *plumb_session_between(struct plumb_session *s, uint64_t *fro
 		*from_ns = c->list.data[first].number * c->length_ns;
 		*to_ns = (c->list.data[end - 1].number + 1) * c->length_ns;
 		if (ret)
-			err = make_several(s, first, end - first, ret);
+			err = make_several(s, first, end - first, true, ret);
 	} else {
 		*to_ns = *from_ns;
 		err = ret ? make_part(s, &nothing, ret) : NULL;

@@ -24,6 +24,12 @@ static uint64_t samples(const struct pl_cycle *c)
 	return sum;
 }
 
+/* The one that has not ended; NULL: nothing was counted yet. */
+static const struct pl_cycle *recent(const struct pl_cycles *c)
+{
+	return c->ended < c->list.len ? &c->list.data[c->ended] : NULL;
+}
+
 static void a_sample_is_in_the_cycle_of_its_time(void **state)
 {
 	struct pl_cycles c = cycles(10);
@@ -44,10 +50,28 @@ static void a_sample_is_in_the_cycle_of_its_time(void **state)
 	pl_cycles_drop(&c);
 	assert_null(pl_cycles_oldest(&c));
 	add(&c, 97, 3); /* later than late */
-	assert_int_equal(samples(pl_cycles_recent(&c)), 2);
+	assert_int_equal(samples(recent(&c)), 2);
 	pl_cycles_finish(&c, 6000);
 	assert_true(samples(pl_cycles_oldest(&c)) == 2 && pl_cycles_oldest(&c)->end_real_ns == 6000);
-	assert_null(pl_cycles_recent(&c));
+	assert_null(recent(&c));
+	pl_cycles_deinit(&c);
+}
+
+/* Samples of later cycles may be known before it is told how late it is. */
+static void all_that_have_not_ended_do_so_with_the_session(void **state)
+{
+	struct pl_cycles c = cycles(10);
+
+	add(&c, 50, 1);
+	add(&c, 150, 1);
+	assert_ok(pl_cycles_advance(&c, 90, 5090));
+	assert_null(pl_cycles_oldest(&c));
+	pl_cycles_finish(&c, 6000);
+	for (int i = 0; i < 2; i++) {
+		assert_true(samples(pl_cycles_oldest(&c)) == 1 && pl_cycles_oldest(&c)->end_real_ns == 6000);
+		pl_cycles_drop(&c);
+	}
+	assert_null(pl_cycles_oldest(&c));
 	pl_cycles_deinit(&c);
 }
 
@@ -63,7 +87,7 @@ static void cycles_without_samples_are_cycles(void **state)
 		assert_true(o->number == i && samples(o) == (i == 0) && o->end_real_ns == 5100 + 100 * i);
 		pl_cycles_drop(&c);
 	}
-	assert_true(pl_cycles_recent(&c)->number == 3);
+	assert_true(recent(&c)->number == 3);
 	pl_cycles_finish(&c, 6000);
 	assert_null(pl_cycles_oldest(&c)); /* it had just begun */
 	pl_cycles_deinit(&c);
@@ -80,7 +104,7 @@ static void the_oldest_goes(void **state)
 	assert_ok(pl_cycles_advance(&c, 1000000000000, 2000000000000)); /* ten milliard cycles are nothing */
 	assert_true(c.ended == 3 && c.list.len == 4 && pl_cycles_oldest(&c)->number == 10000000000 - 3);
 	pl_cycles_clear(&c);
-	assert_true(!pl_cycles_oldest(&c) && !pl_cycles_recent(&c));
+	assert_true(!pl_cycles_oldest(&c) && !recent(&c));
 	pl_cycles_finish(&c, 1);
 	pl_cycles_deinit(&c);
 }
@@ -123,7 +147,7 @@ static void without_a_length_there_are_none(void **state)
 	add(&c, 10, 1);
 	assert_ok(pl_cycles_advance(&c, 1000, 1000));
 	pl_cycles_finish(&c, 1000);
-	assert_true(!pl_cycles_oldest(&c) && !pl_cycles_recent(&c));
+	assert_true(!pl_cycles_oldest(&c) && !recent(&c));
 	pl_cycles_deinit(&c);
 }
 
@@ -131,6 +155,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sample_is_in_the_cycle_of_its_time),
+		cmocka_unit_test(all_that_have_not_ended_do_so_with_the_session),
 		cmocka_unit_test(cycles_without_samples_are_cycles),
 		cmocka_unit_test(the_oldest_goes),
 		cmocka_unit_test(there_is_room_for_so_many_stacks),

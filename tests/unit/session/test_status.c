@@ -115,6 +115,25 @@ static void add_to_cycle(struct plumb_session *s, uint64_t time_ns, uint64_t sam
 		assert_ok(pl_cycles_add(&s->cycles, &(struct pl_sample){.time_ns = time_ns, .weight_ns = 7}));
 }
 
+/* Samples of the next cycle are there before it is told that it is so late. */
+static void what_has_not_ended_is_in_one_piece_while_the_next_cycle_has_samples_already(void **state)
+{
+	struct pl_engine engine = {.stats = {.elapsed_ns = 990}, .later = {.elapsed_ns = 990}, .sample_ns = 1010};
+	struct plumb_session s;
+	struct plumb_profile *p;
+	struct plumb_profile_info info;
+
+	session_init(&s, &engine);
+	s.cycles = (struct pl_cycles){.length_ns = 1000, .max = 10};
+	add_to_cycle(&s, 500, 8);
+	assert_ok(plumb_session_recent(&s, &p));
+	plumb_profile_info(p, &info);
+	assert_int_equal(info.samples, 9);
+	assert_int_equal(info.duration_ns, 990);
+	plumb_profile_destroy(p);
+	session_deinit(&s);
+}
+
 static void check_last(struct plumb_session *s, uint64_t ns, uint64_t samples, uint64_t lasted_ns)
 {
 	struct plumb_profile *p;
@@ -268,6 +287,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_are_not_older_than_the_samples_they_are_shown_with),
 		cmocka_unit_test(a_cycle_that_has_just_begun_has_lasted_no_time),
+		cmocka_unit_test(what_has_not_ended_is_in_one_piece_while_the_next_cycle_has_samples_already),
 		cmocka_unit_test(a_time_is_that_of_the_cycles_in_it),
 		cmocka_unit_test(the_last_time_is_that_of_whole_cycles),
 		cmocka_unit_test(who_does_not_come_back_is_left_behind_when_the_end_was_asked_for),
