@@ -371,3 +371,16 @@ void pl_profile_forget(struct plumb_profile *p)
 	pl_map_clear(&x->events);
 	p->event_count = 0;
 }
+
+/* A sum that is at the maximum may have been more. */
+struct plumb_error *pl_profile_check_sums(const struct plumb_profile *p)
+{
+	struct pl_cell all = {0};
+	for (uint32_t i = 0; i < p->cell_count; i++)
+		add_counts(&all, &p->cells[i]);
+	if (all.samples < UINT64_MAX && all.weight_ns < UINT64_MAX)
+		return NULL;
+	return pl_error_hint(pl_error(PLUMB_ERR_LIMIT, "its %s together are more than can be counted",
+				      all.samples < UINT64_MAX ? "times" : "samples"),
+			     "they add up to 2^64 or more, of times to 584 years: no program was sampled so");
+}

@@ -395,6 +395,9 @@ uint64_t pl_profile_name_bytes(const struct plumb_profile *p);
 struct plumb_error *pl_profile_check_names(const struct plumb_profile *p, uint64_t file_bytes,
 					   uint64_t a_byte) PLUMB_MUST_CHECK;
 
+/** Whether all samples and their times can be counted: else shares mean nothing. Errors: PLUMB_ERR_LIMIT. */
+struct plumb_error *pl_profile_check_sums(const struct plumb_profile *p) PLUMB_MUST_CHECK;
+
 /** A lock state; its ids are of @p p. */
 struct plumb_error *pl_profile_lock(struct plumb_profile *p, const struct pl_lock_state *l,
 				    uint32_t *ret) PLUMB_MUST_CHECK;

@@ -265,6 +265,8 @@ static struct plumb_error *open_profile(const char *path, const char *from, stru
 	err = pl_profile_create(&p);
 	if (!err) {
 		err = read_input(&in, path, from, p, info);
+		if (!err)
+			err = pl_profile_check_sums(p);
 		if (err)
 			pl_profile_destroy(p);
 	}

@@ -150,6 +150,21 @@ static void sums_stay_at_the_maximum(void **state)
 	pl_profile_destroy(p);
 }
 
+/* Of cells that have not reached the maximum themselves, too. */
+static void sums_at_the_maximum_are_told(void **state)
+{
+	struct plumb_profile *p = NULL;
+	check(pl_profile_create(&p));
+	uint32_t t = add_thread(p, 1, 1, "", true);
+	add_samples(p, 0, t, 0, 0, 1, UINT64_MAX - 5);
+	check(pl_profile_check_sums(p));
+	add_samples(p, 0, t, PL_STATE_ON_CPU, 0, 1, 5);
+	struct plumb_error *err = pl_profile_check_sums(p);
+	assert_int_equal(plumb_error_code(err), PLUMB_ERR_LIMIT);
+	plumb_error_destroy(err);
+	pl_profile_destroy(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +174,7 @@ int main(void)
 		cmocka_unit_test(any_time_finds_a_batch),
 		cmocka_unit_test(cells_are_bounded),
 		cmocka_unit_test(sums_stay_at_the_maximum),
+		cmocka_unit_test(sums_at_the_maximum_are_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,6 +210,29 @@ static void zeros_behind_gzip_are_nothing(void **state)
 	drop(packed);
 }
 
+static void write_recording(const char *from, const char *to)
+{
+	struct plumb_profile *p = open_file(from, "collapsed", NULL);
+
+	check(write_as(p, "plumb", to));
+	plumb_profile_destroy(p);
+}
+
+/* Shares of what cannot be counted would be more than 100 % together. */
+static void more_than_can_be_counted_is_refused(void **state)
+{
+	static const char half[] = "a 9223372036854775807\nb 9223372036854775807\n";
+	static const char more[] = "a 9223372036854775807\nb 9223372036854775807\nc 9\n";
+	char *good = file_of(half, sizeof half - 1), *bad = file_of(more, sizeof more - 1), *recording = temp_file();
+
+	write_recording(good, recording);
+	plumb_profile_destroy(open_file(recording, NULL, NULL));
+	assert_refused(bad, "collapsed", PLUMB_ERR_LIMIT, "more than can be counted");
+	drop(good);
+	drop(bad);
+	drop(recording);
+}
+
 static void what_is_none_of_all_is_told(void **state)
 {
 	char *empty = file_of("", 0), *text = file_of("dear reader,\n", 13), *zeros = calloc(1, 4 << 20);
@@ -451,6 +474,7 @@ int main(void)
 		cmocka_unit_test(gzip_and_standard_input_are_the_file),
 		cmocka_unit_test(what_is_none_of_all_is_told),
 		cmocka_unit_test(gzip_that_unpacks_too_far_is_refused),
+		cmocka_unit_test(more_than_can_be_counted_is_refused),
 		cmocka_unit_test(gzip_of_frames_without_end_is_refused),
 		cmocka_unit_test(labels_are_counted_once_in_each_combination),
 		cmocka_unit_test(zeros_behind_gzip_are_nothing),
