@@ -3,7 +3,8 @@
  * a function, a line of one, or a thread. docs/user/formats.md explains the columns. Layer export; any thread. Streams.
  *
  * A spreadsheet takes a text that begins with one of "=+-@", a tab or a line break for a formula, in quotes or not, and
- * the names are the program's. Such a text gets an apostrophe in front, which spreadsheets take for "this is text". */
+ * the names are the program's. Excel in a Japanese environment takes the full-width signs for the same. Such a text
+ * gets an apostrophe in front, which spreadsheets take for "this is text". */
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,12 +17,27 @@
 	"row,process,thread,thread_name,function,file,first_line,line,"                                                \
 	"self_samples,self_ns,self_share,self_half_width,total_samples,total_ns,total_share,total_half_width\r\n"
 
+static bool begins_a_formula(struct pl_text t)
+{
+	/* Full-width: = + - and @, and two characters that are meant as a minus. */
+	static const uint32_t starts[] = {'=',	  '+',	  '-',	  '@',	  '\t',	  '\r',	 '\n',
+					  0xff1d, 0xff0b, 0xff0d, 0xff20, 0x2212, 0x30fc};
+	uint32_t code = PL_UTF8_INVALID;
+
+	if (t.len)
+		(void)pl_utf8_decode((const uint8_t *)t.s, t.len, &code);
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+		if (starts[i] == code)
+			return true;
+	return false;
+}
+
 static void put_text(struct pl_text t, FILE *out)
 {
 	const uint8_t *s = (const uint8_t *)t.s;
 
 	putc('"', out);
-	if (t.len && memchr("=+-@\t\r\n", s[0], 7))
+	if (begins_a_formula(t))
 		putc('\'', out);
 	for (size_t i = 0, used; i < t.len; i += used) {
 		uint32_t code;

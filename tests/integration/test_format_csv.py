@@ -8,12 +8,14 @@ import pytest
 from harness.figures import Cost, Figures, make, written
 
 SEEDS = [1, 2, 3]
+# The full-width signs are taken for the same in a Japanese environment.
+FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20\u2212\u30fc"
 
 
 def clean(text):
     """NUL is nothing that readers of CSV bear; an apostrophe stands before what a spreadsheet would compute."""
     text = text.replace("\0", "\ufffd")
-    return "'" + text if text[:1] and text[0] in "=+-@\t\r\n" else text
+    return "'" + text if text[:1] and text[0] in FORMULA else text
 
 
 def function_key(function, line):
@@ -86,3 +88,11 @@ def test_jsonl_has_a_header_and_every_line(plumb, seed):
     functions = profile.functions
     wanted = [(functions[r["function"]]["name"], functions[r["function"]]["file"], r["line"], r["self"], r["total"]) for r in profile.json["lines"]]
     assert [(r["name"], r["file"], r["line"], r["self"], r["total"]) for r in rows] == wanted and wanted
+
+
+def test_no_name_is_taken_for_a_formula(plumb, tmp_path):
+    given = tmp_path / "formulas.folded"
+    names = ["%cSUM(1)" % sign for sign in FORMULA if not sign.isspace()] + ["SUM=1", "x\uff1d1"]
+    given.write_text("".join("%s 1\n" % name for name in names), "utf-8")
+    rows = csv.DictReader(plumb("convert", given, "-", "-f", "csv").stdout.splitlines())
+    assert {row["function"] for row in rows if row["row"] == "function"} == {clean(name) for name in names}

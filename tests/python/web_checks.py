@@ -378,6 +378,10 @@ def check_a_table_of_times_is_no_program_for_a_spreadsheet():
     times = RequestTimes()
     times.add("GET", '=1+"2"', 0.5, 200)
     assert times.csv().splitlines()[1].startswith('GET,"\'=1+""2""",1,0,0.5,')
+    for sign in "+-@\uff1d\uff0b\uff0d\uff20":
+        times.reset()
+        times.add("GET", sign + "1", 0.5, 200)
+        assert times.csv().splitlines()[1].startswith("GET,'%s1," % sign), sign
 
 
 def main(requests=None):

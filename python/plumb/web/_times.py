@@ -17,6 +17,9 @@ _PARTS = 8
 _LONGEST = (1 << 32) - 1
 _BUCKETS = 240
 
+# What a spreadsheet takes for the beginning of a formula; the full-width signs, too, in a Japanese environment.
+_FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20\u2212\u30fc"
+
 _COLUMNS = ("method", "route", "count", "failed", "mean_s", "p50_s", "p90_s", "p99_s", "max_s")
 
 
@@ -117,4 +120,4 @@ def _row(method: str, route: str, times: _Times) -> Dict[str, Any]:
 
 
 def _harmless(value: Any) -> Any:
-    return "'" + value if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r", "\n") else value
+    return "'" + value if isinstance(value, str) and value and value[0] in _FORMULA else value
