@@ -17,6 +17,8 @@
 
 #define MAPS_MAX   (256u << 20) /* 65,530 mappings, the usual limit: some 8 MB; with the longest names all of it */
 #define READ_BYTES 65536
+/* Of a line: a path of 4,095 bytes, of which each may be written with four. */
+#define LINE_MAX_BYTES 32768
 
 /* What is left of a line. */
 struct span {
@@ -112,22 +114,37 @@ void pl_maps_deinit(pl_mapping_vec *v)
 	pl_vec_deinit(v);
 }
 
+static bool add_line(struct span s, pl_mapping_vec *to)
+{
+	struct pl_mapping m = {0};
+
+	if (!parse_fields(&s, &m))
+		return true;
+	if (!pl_vec_reserve(to, 1) || !parse_path(&s, &m))
+		return false;
+	to->data[to->len++] = m;
+	return true;
+}
+
+/* Lines that end; returns behind them. NULL without memory. */
+static const char *add_lines(const char *text, const char *end, pl_mapping_vec *to)
+{
+	const char *eol;
+
+	for (; text < end && (eol = memchr(text, '\n', (size_t)(end - text))); text = eol + 1)
+		if (!add_line((struct span){.p = text, .end = eol}, to))
+			return NULL;
+	return text;
+}
+
 struct plumb_error *pl_maps_parse(const char *text, size_t len, pl_mapping_vec *ret)
 {
 	pl_mapping_vec maps = {0};
-	const char *end = text + len;
-	for (const char *line = text; line < end;) {
-		const char *eol = memchr(line, '\n', (size_t)(end - line));
-		struct span s = {.p = line, .end = eol ? eol : end};
-		struct pl_mapping m = {0};
-		line = eol ? eol + 1 : end;
-		if (!parse_fields(&s, &m))
-			continue;
-		if (!pl_vec_reserve(&maps, 1) || !parse_path(&s, &m)) {
-			pl_maps_deinit(&maps);
-			return &pl_err_no_memory;
-		}
-		maps.data[maps.len++] = m;
+	const char *end = text + len, *rest = add_lines(text, end, &maps);
+
+	if (!rest || (rest < end && !add_line((struct span){.p = rest, .end = end}, &maps))) {
+		pl_maps_deinit(&maps);
+		return &pl_err_no_memory;
 	}
 	*ret = maps;
 	return NULL;
@@ -143,35 +160,61 @@ static struct plumb_error *open_failed(pid_t pid, int errnum)
 	return pl_error_errno(PLUMB_ERR_SYSTEM, errnum, "cannot read /proc/%d/maps", (int)pid);
 }
 
-static struct plumb_error *read_text(pid_t pid, int fd, struct pl_buf *text)
+/* More of it behind @p text. *@p done: there is none. */
+static struct plumb_error *read_more(pid_t pid, int fd, struct pl_buf *text, bool *done)
 {
-	for (;;) {
-		struct plumb_error *err = pl_buf_reserve(text, READ_BYTES);
-		if (err)
-			return err;
-		ssize_t n = read(fd, text->data + text->len, READ_BYTES);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return open_failed(pid, errno);
-		if (n == 0)
-			return NULL;
-		text->len += (size_t)n;
+	struct plumb_error *err = pl_buf_reserve(text, READ_BYTES);
+	ssize_t n;
+
+	if (err)
+		return err;
+	do
+		n = read(fd, text->data + text->len, READ_BYTES);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return open_failed(pid, errno);
+	text->len += (size_t)n;
+	*done = n == 0;
+	return NULL;
+}
+
+/* Line by line: the whole text takes as much as what is made of it, and that may be 256 MB. */
+static struct plumb_error *read_lines(pid_t pid, int fd, pl_mapping_vec *to)
+{
+	struct pl_buf text = PL_BUF_INIT(LINE_MAX_BYTES + READ_BYTES);
+	struct plumb_error *err = NULL;
+	size_t left = MAPS_MAX;
+	bool done = false;
+
+	while (!done && !(err = read_more(pid, fd, &text, &done))) {
+		const char *begin = (const char *)text.data, *end = begin + text.len, *rest = add_lines(begin, end, to);
+		size_t used = rest ? (size_t)(rest - begin) : 0;
+
+		if (!rest || used > left) {
+			err = rest ? &pl_err_limit : &pl_err_no_memory;
+			break;
+		}
+		left -= used;
+		text.len -= used;
+		memmove(text.data, text.data + used, text.len);
 	}
+	pl_buf_deinit(&text);
+	return err;
 }
 
 struct plumb_error *pl_maps_read(pid_t pid, pl_mapping_vec *ret)
 {
 	char path[32];
-	struct pl_buf text = PL_BUF_INIT(MAPS_MAX);
+	pl_mapping_vec maps = {0};
 	snprintf(path, sizeof path, "/proc/%d/maps", (int)pl_proc_live_task(pid));
 	int fd = PL_OWN_FD(open(path, O_RDONLY | O_CLOEXEC));
 	if (fd < 0)
 		return open_failed(pid, errno);
-	struct plumb_error *err = read_text(pid, fd, &text);
+	struct plumb_error *err = read_lines(pid, fd, &maps);
 	pl_own_fd_close(fd);
-	if (!err)
-		err = pl_maps_parse((const char *)text.data, text.len, ret);
-	pl_buf_deinit(&text);
+	if (err)
+		pl_maps_deinit(&maps);
+	else
+		*ret = maps;
 	return err;
 }

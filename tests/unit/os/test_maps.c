@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "maps.h"
@@ -91,6 +92,74 @@ static void the_own_maps_hold_what_was_mapped(void **state)
 	close(fd);
 }
 
+#define DEPTH	 15
+#define MAPPINGS 4000
+
+/* In directories with names as long as can be: a file that is gone. */
+static int deep_file(void)
+{
+	char top[] = "/tmp/plumb maps XXXXXX", name[251] = {0};
+	int dirs[DEPTH + 1];
+
+	memset(name, 'd', sizeof name - 1);
+	assert_non_null(mkdtemp(top));
+	assert_true((dirs[0] = open(top, O_PATH | O_DIRECTORY)) >= 0);
+	for (int i = 0; i < DEPTH; i++) {
+		assert_int_equal(mkdirat(dirs[i], name, 0700), 0);
+		assert_true((dirs[i + 1] = openat(dirs[i], name, O_PATH | O_DIRECTORY)) >= 0);
+	}
+	int fd = openat(dirs[DEPTH], name, O_RDWR | O_CREAT, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	unlinkat(dirs[DEPTH], name, 0);
+	for (int i = DEPTH; i >= 0; i--) {
+		close(dirs[i]);
+		if (i)
+			unlinkat(dirs[i - 1], name, AT_REMOVEDIR);
+	}
+	rmdir(top);
+	return fd;
+}
+
+/* The most memory that this process had since the last call, in kB. */
+static long peak_kb(void)
+{
+	char line[128];
+	long kb = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+
+	while (fgets(line, sizeof line, f))
+		(void)sscanf(line, "VmHWM: %ld", &kb);
+	fclose(f);
+	f = fopen("/proc/self/clear_refs", "we");
+	fputs("5", f);
+	fclose(f);
+	return kb;
+}
+
+/* A program can have 65,530 mappings with names of 4 kB. */
+static void long_names_are_held_once(void **state)
+{
+	int fd = deep_file();
+	char *at[MAPPINGS];
+	pl_mapping_vec maps;
+	long names = 0;
+
+	for (int i = 0; i < MAPPINGS; i++)
+		at[i] = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	peak_kb();
+	long before = peak_kb();
+	assert_ok(pl_maps_read(getpid(), &maps));
+	for (size_t i = 0; i < maps.len; i++)
+		names += (long)strlen(maps.data[i].path);
+	assert_true(maps.len >= MAPPINGS && names > MAPPINGS * DEPTH * 250L);
+	assert_true(peak_kb() - before < names / 1024 * 3 / 2);
+	pl_maps_deinit(&maps);
+	for (int i = 0; i < MAPPINGS; i++)
+		munmap(at[i], 4096);
+	close(fd);
+}
+
 static void no_process_is_said_so(void **state)
 {
 	pl_mapping_vec maps;
@@ -104,6 +173,7 @@ int main(void)
 		cmocka_unit_test(paths_may_hold_blanks_newlines_and_be_deleted),
 		cmocka_unit_test(lines_without_sense_are_skipped),
 		cmocka_unit_test(the_own_maps_hold_what_was_mapped),
+		cmocka_unit_test(long_names_are_held_once),
 		cmocka_unit_test(no_process_is_said_so),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
