@@ -35,6 +35,7 @@ struct plumb_dump {
 	uint64_t *chosen; /* copies of options.threads and of options.thread_words */
 	char **words;
 	struct pl_dump *all;
+	size_t hinted; /* of those that run no Python: for how many it was looked what they have started */
 	PL_VEC(struct thread_words) threads; /* once they were asked for */
 };
 
@@ -258,7 +259,7 @@ static void note_failure(struct pl_dump *d, int pid, const struct plumb_error *e
 struct plumb_error *plumb_dump_add(struct plumb_dump *d, int pid)
 {
 	pl_vec_clear(&d->threads);
-	struct plumb_error *err = pl_hint_wrapped(run(&d->options, pid, NULL, d->all), pid, "dump");
+	struct plumb_error *err = pl_hint_wrapped(run(&d->options, pid, NULL, d->all), pid, "dump", &d->hinted);
 
 	if (err)
 		note_failure(d->all, pid, err);

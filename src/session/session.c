@@ -173,7 +173,7 @@ static struct plumb_error *attach(struct plumb_session *s, const struct plumb_se
 	struct plumb_error *err = o->tags_at ? open_tags(s, o->tags_at) : NULL;
 
 	if (err || (err = s->ops->open(&s->options, &s->engine)))
-		return pl_hint_wrapped(err, s->pids[s->options.pid_count - 1], "attach");
+		return pl_hint_wrapped(err, s->pids[s->options.pid_count - 1], "attach", &s->hinted);
 	pl_session_know_whom(s);
 	pl_program_name(s->pid, s->program, sizeof s->program);
 	if (!o->no_recording && (err = pl_session_open_recording(s, o->output)))

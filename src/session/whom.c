@@ -9,8 +9,6 @@
 #include "program.h"
 #include "wrapped.h"
 
-#define HINTED_MAX 8 /* for each hint all processes there are are looked at */
-
 static void tell_left_out(struct plumb_session *s, pid_t pid, struct plumb_error *err)
 {
 	if (s->tell_refused)
@@ -33,18 +31,13 @@ static struct plumb_error *with_number(struct plumb_error *err, pid_t pid)
 	return told;
 }
 
-static struct plumb_error *hint(struct plumb_session *s, struct plumb_error *err, pid_t pid)
-{
-	return s->hinted++ < HINTED_MAX ? pl_hint_wrapped(err, pid, "attach") : err;
-}
-
 /* Of the engine; they come in the order of the processes. */
 static void refused(void *ctx, pid_t pid, struct plumb_error *err)
 {
 	struct plumb_session *s = ctx;
 
 	s->refused += s->pids[s->refused] == pid;
-	tell_left_out(s, pid, with_number(hint(s, err, pid), pid));
+	tell_left_out(s, pid, with_number(pl_hint_wrapped(err, pid, "attach", &s->hinted), pid));
 }
 
 static bool was_named(const int *pids, size_t i)

@@ -9,6 +9,7 @@
 
 #define MOST_DEEP     8 /* a shell, its script, env, ... */
 #define NAMED	      3
+#define HINTED_MAX    8
 #define COMMAND_BYTES 80
 
 static bool descends(pid_t pid, pid_t from)
@@ -40,13 +41,13 @@ static size_t find(pid_t pid, pid_t first[NAMED])
 	return count;
 }
 
-struct plumb_error *pl_hint_wrapped(struct plumb_error *err, pid_t pid, const char *command)
+struct plumb_error *pl_hint_wrapped(struct plumb_error *err, pid_t pid, const char *command, size_t *hinted)
 {
 	char runs[COMMAND_BYTES + 1] = "", others[64] = "";
 	pid_t found[NAMED];
-	size_t count = plumb_error_code(err) == PLUMB_ERR_NOT_PYTHON ? find(pid, found) : 0, at = 0;
+	size_t count, at = 0;
 
-	if (count == 0)
+	if (plumb_error_code(err) != PLUMB_ERR_NOT_PYTHON || (*hinted)++ >= HINTED_MAX || !(count = find(pid, found)))
 		return err;
 	pl_program_command(found[0], runs, sizeof runs);
 	if (count == 1)

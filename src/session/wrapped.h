@@ -8,7 +8,8 @@
 #include "error.h"
 
 /** If @p err says that @p pid runs no Python: name the Pythons that it has started in the hint, and @p command for
- * them. Takes and returns @p err. */
-struct plumb_error *pl_hint_wrapped(struct plumb_error *err, pid_t pid, const char *command);
+ * them. Each time all processes there are are gone through, so @p hinted counts, and it is done for the first few.
+ * Takes and returns @p err. */
+struct plumb_error *pl_hint_wrapped(struct plumb_error *err, pid_t pid, const char *command, size_t *hinted);
 
 #endif

@@ -120,9 +120,12 @@ def test_what_they_have_started_is_looked_for_of_the_first_few(plumb, target, an
         for shell in shells:
             wait_until(lambda shell=shell: [wait_asleep(child) or child for child in children_of(shell.pid)], "it starts no Python")
         one = stack.enter_context(target(any_python, "calls.py"))
-        result = plumb("attach", "-d", "0.3", *[shell.pid for shell in shells], one.pid)
-    assert result.status == 0, result
-    assert result.stderr.count("not Python") == len(shells) and result.stderr.count("hint: it has started one") == HINTED, result
+        pids = [*[shell.pid for shell in shells], one.pid]
+        sampled, dumped = plumb("attach", "-d", "0.3", *pids), plumb("dump", "--timeout", "60", *pids)
+    assert sampled.status == 0 and dumped.status == 1, (sampled, dumped)
+    for result in (sampled, dumped):
+        assert result.stderr.count("not Python") == len(shells), result
+        assert result.stderr.count("hint: it has started one") == HINTED, result
 
 
 STALLS = """
