@@ -143,15 +143,18 @@ PLUMB_API struct plumb_error *plumb_profile_set_own(struct plumb_profile *p, con
 PLUMB_API struct plumb_error *plumb_profile_refine(const struct plumb_profile *p, const struct plumb_report_options *o,
 						   struct plumb_profile **ret) PLUMB_MUST_CHECK;
 
-/** What came of looking for the names of native functions that had none when they were sampled. */
+/** What came of looking for the names of native functions that had none when they were sampled, and for lines. */
 struct plumb_symbolized {
-	size_t unnamed, named;	     /* functions without a name, and how many of them have one now */
-	size_t files, files_missing; /* that these are in, and of how many nothing is here */
+	size_t unnamed, named;	       /* functions without a name, and how many of them have one now */
+	size_t files, files_missing;   /* that these are in, and of how many nothing is here */
+	size_t places, told, left_out; /* instructions without a line, how many of them have one now, and how many were
+					  left out: there was too much debug information to look through */
 };
-/** Names of the native functions of @p p that no symbol named, by their build-id: of what PLUMB_DEBUG_PATH and
- * /usr/lib/debug have, and of the very file, if it is here. *ret has them, is a profile of its own, and must go before
- * @p p does; NULL: no name was found. @p missing (may be NULL) is told each file of which nothing is here. Errors:
- * those of plumb_profile_refine(). Owner of *ret: caller. */
+/** Names of the native functions of @p p that no symbol named, and where debug information is here lines and functions
+ * that were compiled into others, by their build-id: of what PLUMB_DEBUG_PATH and /usr/lib/debug have, and of the very
+ * file, if it is here. *ret has them, is a profile of its own, and must go before @p p does; NULL: nothing was found.
+ * @p missing (may be NULL) is told each file of which nothing is here. Errors: those of plumb_profile_refine(). Owner
+ * of *ret: caller. */
 PLUMB_API struct plumb_error *plumb_profile_symbolize(
 	const struct plumb_profile *p, void (*missing)(void *ctx, const char *path, const char *build_id), void *ctx,
 	struct plumb_symbolized *info, struct plumb_profile **ret) PLUMB_MUST_CHECK;

@@ -69,6 +69,7 @@ enum pl_section {
 	PL_SECTION_REASONS = 29,   /* of each sample, for what it waited */
 	PL_SECTION_EVENTS = 30,	   /* what happened since the last chunk */
 	PL_SECTION_DEBUG = 31,	   /* what debug information says of functions and locations of the chunk */
+	PL_SECTION_ADDRESSES = 32, /* of its locations, where nobody has told the line */
 	PL_SECTIONS,
 };
 

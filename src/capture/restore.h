@@ -45,7 +45,8 @@ struct pl_restore {
 	struct pl_decoder *labels;  /* of its functions, likewise */
 	struct pl_decoder *unnamed; /* of those, too */
 	struct pl_decoder *plumbing;
-	struct pl_decoder *debug; /* of its functions, then of its locations */
+	struct pl_decoder *debug;     /* of its functions, then of its locations */
+	struct pl_decoder *addresses; /* of its locations */
 	bool has_lost_stack;
 	uint32_t lost_stack;	     /* the marker "<lost>" */
 	PL_VEC(bool) with_hole;	     /* by stack of the profile, as far as it was asked: "<lost>" is a part of it */

@@ -198,6 +198,19 @@ static int32_t decode_delta_i32(struct pl_decoder *d, int32_t from)
 	return 0;
 }
 
+/* Of a native function, of which nothing else is said. A row that was lost may be of any kind. */
+static struct plumb_error *take_address(struct pl_restore *r, struct pl_location *l)
+{
+	uint64_t address = r->addresses ? pl_decode(r->addresses) : 0;
+
+	if ((r->addresses && r->addresses->bad) || address > PL_ADDRESS_MAX)
+		return &pl_err_corrupt;
+	if (address && (l->line || l->opcode || l->inlined))
+		return &pl_err_corrupt;
+	l->address = r->profile->functions[l->function].origin == PL_ORIGIN_NATIVE ? address : 0;
+	return NULL;
+}
+
 static struct plumb_error *location_row(struct pl_restore *r, struct pl_decoder *d, uint32_t id, union fields *fields,
 					uint32_t *ret)
 {
@@ -215,6 +228,7 @@ static struct plumb_error *location_row(struct pl_restore *r, struct pl_decoder 
 	l.inlined = inlined != 0;
 	l.opcode = (uint16_t)opcode;
 	struct plumb_error *err = function_id(r, last->function, &l.function);
+	err = err ? err : take_address(r, &l);
 	return err ? err : pl_profile_location(r->profile, &l, ret);
 }
 
@@ -702,6 +716,7 @@ struct plumb_error *pl_restore_tables(struct pl_restore *r, struct pl_decoder se
 	r->unnamed = present(&sections[PL_SECTION_UNNAMED]);
 	r->plumbing = present(&sections[PL_SECTION_PLUMBING]);
 	r->debug = present(&sections[PL_SECTION_DEBUG]);
+	r->addresses = present(&sections[PL_SECTION_ADDRESSES]);
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		struct plumb_error *err = restore_table(r, &tables[i], &sections[tables[i].tag]);
 		if (err)

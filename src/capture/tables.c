@@ -48,29 +48,34 @@ static void location_row(struct pl_encoder *e, const struct plumb_profile *p, ui
 	pl_encode_signed(e, (int64_t)l->end_column - l->column);
 }
 
-static uint32_t opcode_of(const struct plumb_profile *p, uint32_t location)
+static uint64_t opcode_of(const struct plumb_profile *p, uint32_t location)
 {
 	return p->locations[location].opcode;
 }
 
-static uint32_t labels_of(const struct plumb_profile *p, uint32_t function)
+static uint64_t labels_of(const struct plumb_profile *p, uint32_t function)
 {
 	return p->functions[function].labels;
 }
 
-static uint32_t unnamed_of(const struct plumb_profile *p, uint32_t function)
+static uint64_t unnamed_of(const struct plumb_profile *p, uint32_t function)
 {
 	return p->functions[function].unnamed;
 }
 
-static uint32_t plumbing_of(const struct plumb_profile *p, uint32_t function)
+static uint64_t plumbing_of(const struct plumb_profile *p, uint32_t function)
 {
 	return p->functions[function].plumbing;
 }
 
+static uint64_t address_of(const struct plumb_profile *p, uint32_t location)
+{
+	return p->locations[location].address;
+}
+
 /* A number more for each row of a table that was just written; nothing if all are 0. */
 static struct plumb_error *encode_column(const struct plumb_profile *p, enum pl_section tag, uint32_t from, uint32_t to,
-					 uint32_t (*value_of)(const struct plumb_profile *p, uint32_t id),
+					 uint64_t (*value_of)(const struct plumb_profile *p, uint32_t id),
 					 struct pl_buf *raw)
 {
 	struct pl_buf section = PL_BUF_INIT(PL_SECTION_MAX_BYTES);
@@ -385,6 +390,8 @@ struct plumb_error *pl_tables_encode(const struct plumb_profile *p, const struct
 		err = encode_column(p, PL_SECTION_OPCODES, m->locations, to->locations, opcode_of, raw);
 	if (!err)
 		err = encode_debug(p, m, to, raw);
+	if (!err)
+		err = encode_column(p, PL_SECTION_ADDRESSES, m->locations, to->locations, address_of, raw);
 	if (!err)
 		err = encode_changing(p, m, raw, to, whole);
 	*whole_ret = whole;

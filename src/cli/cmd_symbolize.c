@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plumb symbolize: names for functions of C, C++ and Rust that had none when they were sampled. Layer cli. */
+/* plumb symbolize: names and lines of C, C++ and Rust that were not known when it was sampled. Layer cli. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -36,12 +36,18 @@ static void tell(const struct config *c, const struct plumb_symbolized *s, const
 		fprintf(stderr, "plumb: names of %zu of %zu native functions without one", s->named, s->unnamed);
 	else
 		fputs("plumb: all native functions have names, or are in files without a build-id", stderr);
+	if (s->places)
+		fprintf(stderr, "; lines of %zu of %zu places without one", s->told, s->places);
 	if (out) {
 		fputs(" -> ", stderr);
 		put_shown(out, SIZE_MAX, stderr);
 	}
 	fputc('\n', stderr);
-	if (s->named < s->unnamed)
+	if (s->left_out)
+		fprintf(stderr,
+			"plumb: %zu places have no line: there was too much debug information to look through\n",
+			s->left_out);
+	if (s->named < s->unnamed || s->told + s->left_out < s->places)
 		fputs("hint: packages of debug symbols have the others (Debian: NAME-dbgsym)\n", stderr);
 }
 
@@ -110,10 +116,11 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 const struct command command_symbolize = {
 	.name = "symbolize",
 	.usage = "FILE [-o OUT]",
-	.summary = "name the functions of C, C++ and Rust that had no symbols when they were recorded",
+	.summary = "add names and lines of C, C++ and Rust that were not there when it was recorded",
 	.about =
 		"Read the recording FILE, of 'run --native' or 'attach --native' on this or another machine, and write "
-		"it with names for the native functions that had none (libfoo.so+0x1234). They are looked for by "
+		"it with names for the native functions that had none (libfoo.so+0x1234), and with the lines and the "
+		"inlined functions that debug information tells of. Both are looked for by "
 		"build-id: in the directories of PLUMB_DEBUG_PATH, in /usr/lib/debug, and in the very file, if it is "
 		"here. Without -o FILE itself is replaced, which needs "
 		"--force. The exit status is 0, 1 if there is something wrong "

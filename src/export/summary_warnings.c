@@ -82,7 +82,7 @@ static void warn_lines(struct pl_summary *s, uint64_t places)
 	if (places)
 		pl_summary_warn(s,
 				"%s place%s in functions of C, C++ or Rust %s no line: there was too much debug "
-				"information to look through",
+				"information to look through; 'plumb symbolize' may add them",
 				pl_units_count(places).s, places > 1 ? "s" : "", places > 1 ? "have" : "has");
 }
 

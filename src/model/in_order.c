@@ -79,7 +79,9 @@ static int compare_locations(const void *a, const void *b, void *ctx)
 		order = compare_i32(l->end_column, m->end_column);
 	if (!order)
 		order = compare_u64(l->opcode, m->opcode);
-	return order ? order : compare_u64(l->inlined, m->inlined);
+	if (!order)
+		order = compare_u64(l->inlined, m->inlined);
+	return order ? order : compare_u64(l->address, m->address);
 }
 
 static int compare_stacks(const void *a, const void *b, void *ctx)

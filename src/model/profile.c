@@ -181,7 +181,10 @@ struct plumb_error *pl_profile_location(struct plumb_profile *p, const struct pl
 		intern_triple(&x->spans, (uint32_t)l->end_line, (uint32_t)l->column, (uint32_t)l->end_column, &span);
 	if (err)
 		return err;
+	assert(!l->address || (!l->line && !l->opcode && !l->inlined && l->address <= PL_ADDRESS_MAX));
 	uint64_t k0 = pair(l->function, (uint32_t)l->line), k1 = pair(l->opcode | (uint32_t)l->inlined << 16, span);
+	if (l->address) /* no other location has that bit */
+		k1 = l->address | 1ull << 63;
 	if (pl_map_get(&x->locations, k0, k1, ret))
 		return NULL;
 	err = pl_row_room(p, (void **)&p->locations, &x->location_cap, p->location_count, sizeof *p->locations);

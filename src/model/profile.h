@@ -111,8 +111,10 @@ struct pl_function {
 struct pl_location {
 	uint32_t function;
 	int32_t line, end_line, column, end_column; /* line 0: none; columns from 0, -1: none */
-	uint16_t opcode; /* 1 + the opcode that the interpreter ran there, specialised or not; 0: not recorded */
-	bool inlined;	 /* the function was compiled into the one that calls it */
+	uint16_t opcode;  /* 1 + the opcode that the interpreter ran there, specialised or not; 0: not recorded */
+	bool inlined;	  /* the function was compiled into the one that calls it */
+	uint64_t address; /* not 0: in the file of a native one; nobody has told the line there, so whoever has debug
+			     information later may. Of such a location nothing else is known but the function */
 };
 struct pl_stack {
 	uint32_t parent, location; /* node 0: parent 0, location 0, not a frame */
@@ -153,6 +155,7 @@ struct pl_module {
 	uint32_t file, build_id; /* string ids; in hexadecimal */
 };
 #define PL_BUILD_ID_TEXT_MAX 128
+#define PL_ADDRESS_MAX	     INT64_MAX /* of a location */
 
 struct pl_cell {
 	uint32_t stack, thread;

@@ -25,7 +25,7 @@ struct refiner {
 	const struct plumb_profile *from;
 	struct plumb_profile *to;
 	struct plumb_profile *owned; /* `from`, if it is of the first round */
-	struct pl_refine o;	     /* without its texts; `named` while it is filled */
+	struct pl_refine o;	     /* without its texts; `named` and `told` while it is filled */
 	bool selects;		     /* samples, by what they show */
 	uint8_t *flags;		     /* of the stacks of `from`; NULL: all pass */
 	bool *threads_in;	     /* NULL: all */
@@ -39,7 +39,7 @@ bool pl_refine_asks(const struct pl_refine *o)
 {
 	return o->thread_count || o->process_count || o->from_ns || o->to_ns || o->doing || o->skip_idle || o->kinds ||
 	       o->native || o->module_count || o->tag_count || o->focus || o->ignore || o->functions ||
-	       o->min_share > 0 || o->named;
+	       o->no_addresses || o->min_share > 0 || o->named || o->told;
 }
 
 static void refiner_destroy(void *ctx)
@@ -128,6 +128,8 @@ static struct plumb_error *map_location(struct refiner *r, uint32_t id, uint32_t
 	if (r->locations[id] == NOT_YET) {
 		if (r->o.functions)
 			l = (struct pl_location){.function = l.function, .column = -1, .end_column = -1};
+		if (r->o.no_addresses)
+			l.address = 0;
 		if ((err = map_function(r, l.function, &l.function)) ||
 		    (err = pl_profile_location(r->to, &l, &r->locations[id])))
 			return err;
@@ -165,6 +167,37 @@ static bool find_grounds(struct refiner *r)
 	return true;
 }
 
+/* @p f: the function of the location, in ids of `to`. */
+static struct plumb_error *add_told(struct refiner *r, const struct pl_told_frame *t, struct pl_function f,
+				    uint32_t *stack)
+{
+	const int32_t line = t->name || !f.unnamed ? t->line : 0;
+	struct pl_location l = {
+		.line = line, .end_line = line, .column = -1, .end_column = -1, .inlined = t->name != NULL};
+	struct plumb_error *err = t->name ? name_function(r, t->name, &f) : NULL;
+
+	if (t->name)
+		f.plumbing = t->plumbing && !r->o.native;
+	if (!err && line)
+		err = pl_profile_string(r->to, t->source, strlen(t->source), &f.source);
+	if (err || (err = pl_profile_function(r->to, &f, &l.function)))
+		return err;
+	uint32_t location;
+	err = pl_profile_location(r->to, &l, &location);
+	return err ? err : pl_profile_stack(r->to, *stack, location, stack);
+}
+
+static struct plumb_error *map_told(struct refiner *r, uint32_t location, uint32_t *stack)
+{
+	const struct pl_told *t = &r->o.told[location];
+	uint32_t function;
+	struct plumb_error *err = map_function(r, r->from->locations[location].function, &function);
+
+	for (size_t i = 0; i < t->count && !err; i++)
+		err = add_told(r, &t->frames[i], r->to->functions[function], stack);
+	return err;
+}
+
 /* One frame; that of its caller is known. */
 static struct plumb_error *map_node(struct refiner *r, uint32_t id)
 {
@@ -174,7 +207,12 @@ static struct plumb_error *map_node(struct refiner *r, uint32_t id)
 		r->stacks[id] = parent;
 		return NULL;
 	}
-	struct plumb_error *err = map_location(r, r->from->stacks[id].location, &location);
+	const uint32_t from = r->from->stacks[id].location;
+	if (r->o.told && r->o.told[from].count) {
+		r->stacks[id] = parent;
+		return map_told(r, from, &r->stacks[id]);
+	}
+	struct plumb_error *err = map_location(r, from, &location);
 	return err ? err : pl_profile_stack(r->to, parent, location, &r->stacks[id]);
 }
 
@@ -636,8 +674,10 @@ static struct plumb_error *refiner_init(struct refiner *r, const struct plumb_pr
 				  .doing = o->doing,
 				  .skip_idle = o->skip_idle,
 				  .functions = o->functions,
+				  .no_addresses = o->no_addresses,
 				  .native = o->native,
-				  .named = o->named};
+				  .named = o->named,
+				  .told = o->told};
 	r->stacks = new_map(p->stack_count);
 	r->locations = new_map(p->location_count);
 	r->functions = new_map(p->function_count);
@@ -694,7 +734,8 @@ static struct plumb_error *refine_once(const struct plumb_profile *p, const stru
 	struct plumb_error *err = refiner_init(r, p, o);
 	if (!err)
 		err = fill(r);
-	r->o.named = NULL; /* all is mapped; it is the caller's */
+	r->o.named = NULL; /* all is mapped; these are the caller's */
+	r->o.told = NULL;
 	if (err) {
 		pl_profile_destroy(r->to);
 		refiner_destroy(r);

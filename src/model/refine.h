@@ -11,6 +11,19 @@ enum pl_pass {
 #include <plumb/words.def>
 };
 
+/** A frame that debug information tells of, of an instruction whose line was not known. */
+struct pl_told_frame {
+	const char *name; /* of a function that was compiled into the one before; NULL: it is that of the location */
+	const char *source;
+	int32_t line;  /* 0: not told, as is `source` then */
+	bool plumbing; /* of one with a name */
+};
+/** What is told of one location; 0: nothing. */
+struct pl_told {
+	const struct pl_told_frame *frames; /* the outermost first */
+	size_t count;
+};
+
 /** Zeros ask for nothing. Texts and lists are needed during pl_refine only. */
 struct pl_refine {
 	const char *const *threads; /* as those of struct pl_filter (view.h) */
@@ -28,9 +41,11 @@ struct pl_refine {
 	size_t tag_count;
 	const char *focus, *ignore; /* POSIX extended; samples with, without a frame whose "function file" matches */
 	bool functions;		    /* without lines, columns and opcodes */
+	bool no_addresses;	    /* places of a function whose lines are not known are one */
 	double min_share;	    /* subtrees with a smaller share of the weight are counted at their parent; 0..1 */
 	const char *const
 		*named; /* names for those that had none (pl_function.unnamed), by function; NULL: still none */
+	const struct pl_told *told; /* lines for those that had none (pl_location.address), by location */
 };
 
 bool pl_refine_asks(const struct pl_refine *o);

@@ -4,6 +4,7 @@
 
 #include "debug_file.h"
 #include "image_file.h"
+#include "target_file.h"
 
 /* What cannot be read is not there. */
 static struct plumb_error *none_without_memory(struct plumb_error *err)
@@ -28,16 +29,33 @@ static struct plumb_error *in_file(const struct pl_mapped_place *place, const st
 	return none_without_memory(err);
 }
 
-static struct plumb_error *in_debug_file(const uint8_t *id, size_t len, struct pl_work *work, struct pl_dwarf **ret)
+/* @p e: is closed; NULL: there is none. */
+static struct plumb_error *in_elf(struct pl_elf *e, struct plumb_error *err, struct pl_dwarf **ret)
 {
-	struct pl_elf *e;
-	struct plumb_error *err = pl_debug_elf_open(id, len, work, &e);
-
 	if (err || !e)
 		return err;
 	err = pl_dwarf_open(e, ret);
 	pl_elf_close(e);
 	return none_without_memory(err);
+}
+
+static struct plumb_error *in_debug_file(const uint8_t *id, size_t len, struct pl_work *work, struct pl_dwarf **ret)
+{
+	struct pl_elf *e;
+	struct plumb_error *err = pl_debug_elf_open(id, len, work, &e);
+
+	return in_elf(e, err, ret);
+}
+
+struct plumb_error *pl_filed_lines(const char *path, const uint8_t *build_id, size_t build_id_len, struct pl_work *work,
+				   struct pl_dwarf **ret)
+{
+	struct pl_elf *e;
+	struct plumb_error *err = pl_elf_open_of_build(pl_plain_file_open(path), build_id, build_id_len, work, &e);
+
+	*ret = NULL;
+	err = in_elf(e, err, ret);
+	return err || *ret ? err : in_debug_file(build_id, build_id_len, work, ret);
 }
 
 struct plumb_error *pl_mapped_lines(const struct pl_mapped_place *place, const struct pl_mapping *m,

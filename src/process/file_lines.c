@@ -21,6 +21,19 @@ struct pl_file_lines *pl_file_lines_of_mapping(const struct pl_mapped_place *pla
 	return l;
 }
 
+struct pl_file_lines *pl_file_lines_of_build(const char *path, const uint8_t *build_id, size_t build_id_len,
+					     uint64_t most)
+{
+	struct pl_file_lines *l = calloc(1, sizeof *l);
+
+	if (!l)
+		return NULL;
+	l->work.most = most;
+	plumb_error_destroy(pl_filed_lines(path, build_id, build_id_len, &l->work, &l->dwarf));
+	l->partly = l->work.ran_out;
+	return l;
+}
+
 size_t pl_file_lines_places(struct pl_file_lines *l, uint64_t addr, uint64_t most,
 			    void (*tell)(void *ctx, const struct pl_dwarf_place *p), void *ctx, bool *left_out)
 {

@@ -16,6 +16,9 @@ struct pl_file_lines {
  * without memory. Owner of what is returned: caller. */
 struct pl_file_lines *pl_file_lines_of_mapping(const struct pl_mapped_place *place, const struct pl_mapping *m,
 					       const uint8_t *build_id, size_t build_id_len, uint64_t most);
+/** That of a file by its build-id (pl_filed_lines), likewise. */
+struct pl_file_lines *pl_file_lines_of_build(const char *path, const uint8_t *build_id, size_t build_id_len,
+					     uint64_t most);
 /** Tell of the instruction at @p addr, as pl_dwarf_places does, for @p most units of work at most, which counts in
  * l->work. *left_out: something was not told, or may not have been, as that is not enough. */
 size_t pl_file_lines_places(struct pl_file_lines *l, uint64_t addr, uint64_t most,

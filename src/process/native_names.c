@@ -67,6 +67,14 @@ bool pl_native_has_greenlets(const char *path)
 	return slash && begins_with_one(slash + 1, libraries);
 }
 
+bool pl_native_is_python_file(const char *path)
+{
+	static const char *const files[] = {"python", "libpython", NULL};
+	const char *slash = strrchr(path, '/');
+
+	return slash && begins_with_one(slash + 1, files);
+}
+
 bool pl_native_is_start(const char *name)
 {
 	return begins_with_one(name, starts);

@@ -25,6 +25,8 @@ bool pl_native_is_plumbing(const char *name);
 /** The same of a function that was compiled into another one, which is of the interpreter, or of an extension, that has
  * them from Python's headers. */
 bool pl_native_is_plumbing_inlined(const char *name, bool interpreter);
+/** Is the file at @p path an interpreter, by what it is called: python3.12, libpython3.12.so.1.0? */
+bool pl_native_is_python_file(const char *path);
 /** Is the file at @p path the library of greenlets? They have a C stack in turns: greenlet, gevent, eventlet. */
 bool pl_native_has_greenlets(const char *path);
 /** Is it what starts a program or a thread, whatever that does? Of the C library. */

@@ -65,6 +65,10 @@ static struct plumb_error *read_functions(struct pl_symbol_job *j, const pl_mapp
 /* Of a file that nobody has mapped. */
 static void read_filed(struct pl_symbol_job *j)
 {
+	if (j->of_lines) {
+		j->lines = pl_file_lines_of_build(j->map.path, j->build_id, j->build_id_len, j->work.most);
+		return;
+	}
 	struct plumb_error *err = pl_filed_functions(j->map.path, j->build_id, j->build_id_len, pl_native_methods_add,
 						     &j->work, &j->functions);
 

@@ -80,6 +80,22 @@ static enum pl_native_shown native_shown(const struct plumb_profile *p, const st
 	return has_frames_of(p, shown) ? shown : PL_NATIVE_AS_RECORDED;
 }
 
+static bool has_addresses(const struct plumb_profile *p)
+{
+	for (uint32_t i = 0; i < p->location_count; i++)
+		if (p->locations[i].address)
+			return true;
+	return false;
+}
+
+/* What of the native frames is written. A recording keeps where lines are missing, for whoever has them later. */
+static void refine_native(const struct plumb_profile *p, const struct plumb_report_options *o,
+			  const struct pl_format *format, struct pl_refine *r)
+{
+	r->native = native_shown(p, o, format);
+	r->no_addresses = format->write && has_addresses(p);
+}
+
 /* Views choose threads and processes by themselves. */
 static struct pl_refine refine_options(const struct plumb_report_options *o, const struct pl_format *format)
 {
@@ -134,7 +150,7 @@ struct plumb_error *plumb_profile_refine(const struct plumb_profile *p, const st
 
 	if (err)
 		return err;
-	r.native = native_shown(p, &o, format);
+	refine_native(p, &o, format, &r);
 	return refine(p, &r, &o, ret);
 }
 
@@ -221,7 +237,7 @@ static struct plumb_error *write_profile(const struct plumb_profile *p, const st
 		return pl_error(PLUMB_ERR_UNKNOWN_FORMAT, "there is no output format '%s'", o->format);
 	struct pl_refine r = refine_options(o, format);
 	const bool part = pl_refine_asks(&r);
-	r.native = native_shown(p, o, format);
+	refine_native(p, o, format, &r);
 	struct plumb_error *err = check_names(p, format, o);
 	if (err || (err = refine(p, &r, o, &refined)))
 		return err;

@@ -155,6 +155,47 @@ def test_the_lines_are_those_of_addr2line(plumb, target, any_python, built):
     assert set(innermost(plumb.report(recording), library)) <= known
 
 
+def test_lines_that_come_later_are_those_that_were_there_at_once(plumb, target, any_python, built, tmp_path):
+    """The same program, sampled by who finds its debug information and by who does not."""
+    library, source, environment = built("beside it")
+    kept = tmp_path / "debug"
+    nowhere = {**environment, "PLUMB_DEBUG_PATH": str(tmp_path / "nothing")}
+    at_once, _ = measured(plumb, target, any_python, (library, source, environment))
+    without, _ = measured(plumb, target, any_python, (library, source, nowhere))
+    elsewhere, later = plumb.path(), plumb.path()
+    assert {line for _, line in innermost(plumb.report(without), library)} == {0}
+    result = plumb("symbolize", without, "-o", elsewhere, env=nowhere)
+    assert result.status == 0 and re.search(r"lines of \d+ of \d+ places without one", result.stderr), result
+    for recording in (without, elsewhere):  # the second was written by one that found nothing
+        result = plumb("symbolize", recording, "-o", later, env={**environment, "PLUMB_DEBUG_PATH": str(kept)})
+        assert result.status == 0, result
+        profile = plumb.report(later)
+        assert all(of_loops(profile, library, source).values())
+        inlined_ones_stand_below_their_callers(profile, library, source)
+        shown_in_all_formats(plumb, later, library, source)
+    first, second = (frames_seen(plumb.report(recording), library) for recording in (at_once, later))
+    assert {frame for frame, share in first.items() if share > 0.1} <= set(second)
+    assert {frame for frame, share in second.items() if share > 0.1} <= set(first)
+    before, after = plumb.report(without), plumb.report(later)
+    for profile in (before, after):  # nobody sees places apart whose lines are not known
+        locations = [tuple(sorted(location.items())) for location in profile.json["locations"]]
+        assert len(set(locations)) == len(locations)
+    assert (before.samples, before.json["start"]) == (after.samples, after.json["start"])
+    assert sum(innermost(before, library).values()) == sum(innermost(after, library).values())
+
+
+def frames_seen(profile, library):
+    """{frame of the library, as JSON tells of it: share of its samples}. What a tenth of 400 samples has has a twenty-fifth of the
+    time at least, all but surely, and then one of 400 other samples has it (but for 8 of 10^8 cases)."""
+    seen, total = collections.Counter(), 0
+    for stack in profile.json["stacks"]:
+        frames = [(f["name"], f["file"], f.get("source"), location["line"], location.get("inlined", False))
+                  for f, location in frames_of(profile, stack) if f["file"] == str(library)]
+        seen.update({frame: stack["samples"] for frame in set(frames)})
+        total += stack["samples"] if frames else 0
+    return {frame: samples / total for frame, samples in seen.items()}
+
+
 def test_without_debug_information_nothing_is_told(plumb, target, any_python, built):
     library, _, _ = of = built("nowhere")
     recording, _ = measured(plumb, target, any_python, of, samples=50)

@@ -19,12 +19,12 @@ void pl_native_lines_deinit(struct pl_native_lines *l)
 	pl_vec_deinit(&l->locations);
 }
 
-static struct plumb_error *add_location(struct asked *a, const struct pl_function *f, int32_t line, bool inlined)
+static struct plumb_error *add_location(struct asked *a, const struct pl_function *f, struct pl_location l)
 {
-	struct pl_location l = {.line = line, .end_line = line, .column = -1, .end_column = -1, .inlined = inlined};
 	uint32_t id;
 	struct plumb_error *err = pl_profile_function(a->profile, f, &l.function);
 
+	l.column = l.end_column = -1;
 	err = err ? err : pl_profile_location(a->profile, &l, &id);
 	return err || pl_vec_push(&a->found, id) ? err : &pl_err_no_memory;
 }
@@ -51,7 +51,9 @@ static struct plumb_error *add_place(struct asked *a, const struct pl_dwarf_plac
 
 	if (!err && told)
 		err = pl_profile_string(a->profile, p->file, strlen(p->file), &f.source);
-	return err ? err : add_location(a, &f, told ? (int32_t)p->line : 0, p->inlined);
+	const int32_t line = told ? (int32_t)p->line : 0;
+	return err ? err
+		   : add_location(a, &f, (struct pl_location){.line = line, .end_line = line, .inlined = p->inlined});
 }
 
 static void take_place(void *ctx, const struct pl_dwarf_place *p)
@@ -78,20 +80,27 @@ static void leave_out(struct asked *a)
 	a->profile->meta.losses[PL_LOSS_LINES]++;
 }
 
+/* Its function alone is known, and where it is, for whoever has debug information of that file later. */
+static struct plumb_error *add_address(struct asked *a, uint64_t address)
+{
+	const struct pl_code_module *m = a->at->code->native.module;
+	const bool lasts = may_have_lines(a) && m->build_id_len && address <= PL_ADDRESS_MAX;
+
+	return add_location(a, &a->profile->functions[a->at->function],
+			    (struct pl_location){.address = lasts ? address : 0});
+}
+
 static struct plumb_error *ask(struct asked *a)
 {
 	const struct pl_native_code *n = &a->at->code->native;
-	const uint64_t begin = n->begin ? n->begin : n->place;
+	const uint64_t address = (n->begin ? n->begin : n->place) + (uint64_t)(a->at->offset - 1);
 	bool left_out = false;
 
 	if (may_have_lines(a))
-		pl_native_symbols_places(a->symbols, n, begin + (uint64_t)(a->at->offset - 1), take_place, a,
-					 &left_out);
+		pl_native_symbols_places(a->symbols, n, address, take_place, a, &left_out);
 	if (left_out)
 		leave_out(a);
-	if (a->err || a->found.len)
-		return a->err;
-	return add_location(a, &a->profile->functions[a->at->function], 0, false);
+	return a->err || a->found.len ? a->err : add_address(a, address);
 }
 
 static struct plumb_error *keep(struct pl_native_lines *l, const struct asked *a, uint32_t *ret)

@@ -56,10 +56,10 @@ static void write_stack(FILE *out, const struct plumb_profile *p, uint32_t stack
 	for (; stack; stack = p->stacks[stack].parent) {
 		const struct pl_location *l = &p->locations[p->stacks[stack].location];
 		const struct pl_function *f = &p->functions[l->function];
-		fprintf(out, " <%d%s %s %s %s %" PRIu32 " %s%s%s@%d-%d:%d-%d o%d%s>", f->origin, f->plumbing ? "p" : "",
-			text_of(p, f->name), text_of(p, f->qualname), text_of(p, f->file), f->firstline,
-			labels_text(p, f, labels), text_of(p, f->unnamed), text_of(p, f->source), l->line, l->end_line,
-			l->column, l->end_column, l->opcode, l->inlined ? "i" : "");
+		fprintf(out, " <%d%s %s %s %s %" PRIu32 " %s%s%s@%d-%d:%d-%d o%d%s+%" PRIx64 ">", f->origin,
+			f->plumbing ? "p" : "", text_of(p, f->name), text_of(p, f->qualname), text_of(p, f->file),
+			f->firstline, labels_text(p, f, labels), text_of(p, f->unnamed), text_of(p, f->source), l->line,
+			l->end_line, l->column, l->end_column, l->opcode, l->inlined ? "i" : "", l->address);
 	}
 }
 
@@ -325,6 +325,8 @@ static uint32_t generate_unnamed(struct generator *g, uint32_t parent)
 	f.qualname = f.name;
 	if (!f.unnamed)
 		add_source(g, &f, &l);
+	if (!f.source)
+		l.address = 0x1000 * random_below(&g->rng, 3);
 	check(pl_profile_module(p, &build));
 	check(pl_profile_function(p, &f, &l.function));
 	check(pl_profile_location(p, &l, &location));

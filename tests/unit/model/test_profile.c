@@ -68,7 +68,7 @@ static void locations_are_equal_by_all_their_fields(void **state)
 	f.name = 2;
 	check(pl_profile_function(p, &f, &f1));
 	const struct pl_location base = {.function = f0, .line = 1, .end_line = 2, .column = 3, .end_column = 4};
-	struct pl_location others[8] = {base, base, base, base, base, base, base, base};
+	struct pl_location others[10] = {base, base, base, base, base, base, base, base};
 	others[1].function = f1;
 	others[2].line = -1;
 	others[3].end_line = 9;
@@ -77,8 +77,10 @@ static void locations_are_equal_by_all_their_fields(void **state)
 	others[6].column = 2; /* swapped with end_line */
 	others[6].end_line = 3;
 	others[7].inlined = true;
+	others[8] = (struct pl_location){.function = f0, .address = 1};
+	others[9] = (struct pl_location){.function = f0, .address = PL_ADDRESS_MAX};
 	for (int round = 0; round < 2; round++) {
-		for (uint32_t i = 0; i < 8; i++) {
+		for (uint32_t i = 0; i < 10; i++) {
 			uint32_t id = 99;
 			check(pl_profile_location(p, &others[i], &id));
 			assert_int_equal(id, i);

@@ -131,9 +131,10 @@ static int frames_of(const struct plumb_profile *p, uint32_t stack, const struct
 			continue;
 		if (o->functions)
 			l = (struct pl_location){.function = l.function, .column = -1, .end_column = -1};
-		snprintf(frames[count++], 256, "%d%s %s %s %s %d:%d:%d:%d:%d%s %s%s%s", f->origin,
+		l.address = o->no_addresses ? 0 : l.address;
+		snprintf(frames[count++], 256, "%d%s %s %s %s %d:%d:%d:%d:%d%s+%" PRIx64 " %s%s%s", f->origin,
 			 f->plumbing && !o->native ? "p" : "", text(p, f->name), text(p, f->qualname), text(p, f->file),
-			 l.line, l.end_line, l.column, l.end_column, l.opcode, l.inlined ? "i" : "",
+			 l.line, l.end_line, l.column, l.end_column, l.opcode, l.inlined ? "i" : "", l.address,
 			 labels_text(p, f, labels), text(p, f->unnamed), o->functions ? "" : text(p, f->source));
 	}
 	return count;
@@ -605,6 +606,53 @@ static void functions_get_names_that_they_did_not_have(void **state)
 	pl_profile_destroy(p);
 }
 
+static void check_told(const struct plumb_profile *r, uint32_t stack)
+{
+	const struct pl_location *inner = &r->locations[r->stacks[stack].location],
+				 *outer = &r->locations[r->stacks[r->stacks[stack].parent].location];
+	const struct pl_function *f = &r->functions[inner->function];
+
+	assert_string_equal(text(r, f->name), "inlined");
+	assert_string_equal(text(r, f->source), "/src/c.h");
+	assert_true(inner->inlined && inner->line == 7 && !inner->address && f->plumbing && !f->unnamed);
+	f = &r->functions[outer->function];
+	assert_string_equal(text(r, f->name), "lib.so+0x1000");
+	assert_string_equal(text(r, f->source), f->unnamed ? "" : "/src/c.c");
+	assert_true(!outer->inlined && outer->line == (f->unnamed ? 0 : 5) && !outer->address);
+}
+
+/* What is told of one place of two; the samples are on what is told. */
+static void places_get_lines_that_they_did_not_have(void **state)
+{
+	static const struct pl_told_frame frames[] = {{.source = "/src/c.c", .line = 5},
+						      {"inlined", "/src/c.h", 7, .plumbing = true}};
+	struct plumb_profile *p = random_profile(8, 400), *r = NULL;
+	struct pl_told *told = calloc(p->location_count + 1, sizeof *told);
+	uint64_t before = 0, after = 0;
+
+	for (uint32_t i = 0; i < p->location_count; i++)
+		if (p->locations[i].address == 0x1000)
+			told[i] = (struct pl_told){frames, 2};
+	check(pl_refine(p, &(struct pl_refine){.told = told}, &r));
+	for (uint32_t i = 0; i < p->cell_count; i++) {
+		const struct pl_stack *s = &p->stacks[p->cells[i].stack];
+		before += s->depth && told[s->location].count ? p->cells[i].samples : 0;
+	}
+	for (uint32_t i = 0; i < r->cell_count; i++) {
+		const uint32_t stack = r->cells[i].stack;
+		assert_true(r->locations[r->stacks[stack].location].address != 0x1000);
+		if (!stack || strcmp(text(r, r->functions[r->locations[r->stacks[stack].location].function].name),
+				     "inlined") != 0)
+			continue;
+		after += r->cells[i].samples;
+		check_told(r, stack);
+	}
+	assert_true(before > 0 && before == after);
+	free(told);
+	pl_profile_destroy(r);
+	pl_profile_destroy(p);
+}
+
 static void modules_are_found_by_path_and_by_name(void **state)
 {
 	static const struct {
@@ -712,6 +760,7 @@ int main(void)
 		cmocka_unit_test(a_thread_is_idle_in_what_is_selected_if_it_is_in_the_whole),
 		cmocka_unit_test(a_process_that_ended_behind_the_window_did_not_end_in_it),
 		cmocka_unit_test(functions_get_names_that_they_did_not_have),
+		cmocka_unit_test(places_get_lines_that_they_did_not_have),
 		cmocka_unit_test(modules_are_found_by_path_and_by_name),
 		cmocka_unit_test(names_too_long_to_be_searched_are_told),
 		cmocka_unit_test(counts_without_end_stay_so_in_a_window),

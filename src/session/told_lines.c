@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layer session. What is told is kept as long as the profile is written anew. */
+#include "told_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vec.h"
+
+/* A location whose functions are told, the innermost first. */
+struct asked {
+	PL_VEC(struct pl_told_frame) found;
+	struct plumb_error *err;
+};
+
+struct plumb_error *pl_told_lines_init(struct pl_told_lines *l, const struct plumb_profile *p)
+{
+	l->count = p->location_count;
+	l->told = calloc((size_t)l->count + 1, sizeof *l->told);
+	return l->told ? NULL : &pl_err_no_memory;
+}
+
+static void free_frames(const struct pl_told_frame *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free((char *)frames[i].name);
+		free((char *)frames[i].source);
+	}
+	free((struct pl_told_frame *)frames);
+}
+
+void pl_told_lines_deinit(struct pl_told_lines *l)
+{
+	for (uint32_t i = 0; l->told && i < l->count; i++)
+		free_frames(l->told[i].frames, l->told[i].count);
+	free(l->told);
+}
+
+/* False: there is no memory for it. NULL stays NULL. */
+static bool copy_text(const char *text, const char **ret)
+{
+	*ret = text ? strdup(text) : NULL;
+	return !text || *ret;
+}
+
+static void take_place(void *ctx, const struct pl_late_place *p)
+{
+	struct asked *a = ctx;
+	struct pl_told_frame f = {.line = p->line, .plumbing = p->plumbing};
+
+	if (a->err)
+		return;
+	const bool copied = copy_text(p->name, &f.name) && copy_text(p->source, &f.source);
+	if (copied && pl_vec_push(&a->found, f))
+		return;
+	a->err = &pl_err_no_memory;
+	free((char *)f.name);
+	free((char *)f.source);
+}
+
+static void reverse(struct pl_told_frame *frames, size_t count)
+{
+	for (size_t i = 0; i < count / 2; i++) {
+		struct pl_told_frame f = frames[i];
+
+		frames[i] = frames[count - 1 - i];
+		frames[count - 1 - i] = f;
+	}
+}
+
+struct plumb_error *pl_told_lines_add(struct pl_told_lines *l, struct pl_late_symbols *s, uint32_t location,
+				      uint64_t address)
+{
+	struct asked a = {0};
+	bool left_out;
+
+	pl_late_symbols_places(s, address, take_place, &a, &left_out);
+	l->left_out += left_out;
+	if (a.err || left_out || !a.found.len) {
+		free_frames(a.found.data, a.found.len);
+		return a.err;
+	}
+	reverse(a.found.data, a.found.len);
+	l->told[location] = (struct pl_told){.frames = a.found.data, .count = a.found.len};
+	l->told_count++;
+	return NULL;
+}
