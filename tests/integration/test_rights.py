@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program can name any file as its source, so what root's plumb opens for it is what the program could open itself when its
 code ran: never more, whatever the program was before and whatever it has become. docs/design/008-rights.md"""
+import ctypes
 import json
 import os
 import pathlib
@@ -14,7 +15,10 @@ import unittest.mock
 
 import pytest
 
+from harness.page import Page, blocks
+from harness.pages import page_of
 from harness.plumb import PATIENCE
+from harness.sites import Lacking, tool
 from harness.target import wait_until
 
 ORDINARY = 65534  # nobody
@@ -246,6 +250,93 @@ def test_root_of_a_user_namespace_is_nobody_here(plumb, place):
         dumped = plumb("dump", "--json", program.process.pid)
     assert_not_in(plumb, recording, place / "secret.py")
     assert_shows_no_line_of(dumped, place / "secret.py")
+
+
+# Each function is of another file, as its debug information says.
+LIBRARY = """
+#line 1 "%(open)s"
+__attribute__((noinline)) unsigned open_one(unsigned n) { unsigned x = n; while (n--) x = x * 69069 + 1; return x; }
+#line 1 "%(secret)s"
+__attribute__((noinline)) unsigned secret_one(unsigned n) { unsigned x = n; while (n--) x = x * 69069 + 3; return x; }
+#line 1 "%(link)s"
+__attribute__((noinline)) unsigned link_one(unsigned n) { unsigned x = n; while (n--) x = x * 69069 + 5; return x; }
+#line 1 "%(fifo)s"
+__attribute__((noinline)) unsigned fifo_one(unsigned n) { unsigned x = n; while (n--) x = x * 69069 + 7; return x; }
+#line 1 "%(open)s"
+unsigned all(unsigned n) { return open_one(n) + secret_one(n) + link_one(n) + fifo_one(n); }
+"""
+CALLS = BEGIN + """
+import ctypes
+library = ctypes.CDLL(sys.argv[2])
+say('ready')
+while True:
+    library.all(30000)
+"""
+IN_OPEN = 0x20
+
+
+class Watch:
+    """Tells whether any of these files was opened, by anybody."""
+
+    def __init__(self, *paths):
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.descriptor = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        assert self.descriptor >= 0
+        for path in paths:
+            assert libc.inotify_add_watch(self.descriptor, os.fsencode(path), IN_OPEN) >= 0, path
+
+    def opened(self):
+        try:
+            return bool(os.read(self.descriptor, 4096))
+        except BlockingIOError:
+            return False
+
+    def close(self):
+        os.close(self.descriptor)
+
+
+@pytest.fixture
+def c_library(place):
+    """Of an ordinary user's program, and the sources that its debug information names."""
+    try:
+        compiler = tool("cc")
+    except Lacking as lacking:
+        pytest.skip(str(lacking))
+    sources = {name: place / (name + ".c") for name in ("open", "secret", "link", "fifo")}
+    sources["open"].write_text("/* for all */\n")
+    sources["secret"].write_text("/* %s */\n" % SECRET.strip())
+    sources["secret"].chmod(0o600)
+    sources["link"].symlink_to(sources["secret"])
+    os.mkfifo(sources["fifo"], 0o600)
+    code = place / "code.c"
+    code.write_text(LIBRARY % sources)
+    subprocess.run([compiler, "-g", "-O1", "-shared", "-fPIC", "-o", place / "code.so", code], check=True)
+    return place / "code.so", sources
+
+
+def test_debug_information_names_files_that_the_program_may_not_read(plumb, place, c_library):
+    """Nothing of them is in the recording or on the page, and nobody has opened them with more rights than the program's."""
+    library, sources = c_library
+
+    def has_all(profile):
+        return set(map(str, sources.values())) <= {function.get("source") for function in profile.functions}
+
+    barred = [path for name, path in sources.items() if name != "open"]
+    watch = Watch(sources["secret"], sources["fifo"])
+    with Running(place, CALLS, library, before=ordinary()) as program:
+        result, recording = plumb.try_sampling(has_all, program.process.pid, "--native")
+    assert result.status == 0, result
+    profile = plumb.report(recording)
+    assert has_all(profile) and not watch.opened()
+    shown = {source["file"] for source in profile.json["sources"]}
+    assert str(sources["open"]) in shown and not shown & set(map(str, barred)), shown
+    found, _ = blocks(page_of(plumb, recording).read_bytes())
+    texts = Page(found[0][1]).sources
+    assert "for all" in "".join(texts[str(sources["open"])][1].values()) and not set(texts) & set(map(str, barred)), texts
+    assert SECRET.strip() not in str(texts) and not watch.opened()
+    sources["secret"].read_text()
+    assert watch.opened()  # it would have told
+    watch.close()
 
 
 @pytest.fixture
