@@ -3,13 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { decodeProfile } from "../src/data/decode";
-import type { DiffRow, Profile } from "../src/data/profile";
+import { type DiffRow, type Profile, stripKinds } from "../src/data/profile";
 import { initialState, type State } from "../src/state/state";
 import { createDerived } from "../src/state/derived";
 import { Doing, type Filter, noFilter } from "../src/model/filter";
 import { inlinedIn, isInlinedAt } from "../src/model/inlined";
 import { names } from "../src/model/names";
 import { heaviestPath } from "../src/model/tree";
+import { doingWords } from "../src/views/Answer";
 import { codeParts, indexOfByte } from "../src/views/codeText";
 import { commandOf, quoted } from "../src/views/commandText";
 import { heaviestOfBoth } from "../src/views/DetailsOfDiff";
@@ -30,6 +31,13 @@ function shownOf(plain: PlainProfile) {
 	const profile: Profile = decodeProfile(encodeProfile(plain));
 	return createDerived({ profiles: [profile], diff: null })(initialState);
 }
+
+test("what threads did in a function is told where it is not to compute, and known", () => {
+	const parts = (kind: string) => stripKinds.map((one) => (one === kind ? 2 : 1 / stripKinds.length));
+	assert.equal(doingWords(parts("waiting")), ", mostly waiting");
+	assert.equal(doingWords(parts("running")), "");
+	assert.equal(doingWords(parts("unknown")), "");
+});
 
 test("what was compiled into its caller is told, of functions and of their boxes", () => {
 	const frame = (fn: string, line: number, inlined = false) => ({ fn, line, inlined });

@@ -6,6 +6,7 @@ import { Fragment, type JSX, type RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { stateLabels } from "../canvas/states";
+import { stripKinds } from "../data/profile";
 import type { Steps } from "../data/steps";
 import { Reason, reasons } from "../data/words";
 import { hottestRow } from "../model/functions";
@@ -52,11 +53,13 @@ function Path({ page }: { page: Page }): JSX.Element | null {
 	);
 }
 
-/** What threads mostly did in it, if that is not to compute. `parts` are in the order of `stateLabels`. */
-function doingWords(parts: readonly number[]): string {
+const UNKNOWN = stripKinds.indexOf("unknown");
+
+/** What threads mostly did in it, if that is known and not to compute. `parts` are in the order of `stateLabels`. */
+export function doingWords(parts: readonly number[]): string {
 	const all = parts.reduce((sum, one) => sum + one, 0);
 	const most = parts.findIndex((one) => one > all / 2);
-	return most > 0 ? `, mostly ${stateLabels[most]}` : "";
+	return most > 0 && most !== UNKNOWN ? `, mostly ${stateLabels[most]}` : "";
 }
 
 function Sentence({ page }: { page: Page }): JSX.Element {
