@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which frames of a stack are an event loop's, and which it called. Layer export; pure.
  *
- * asyncio's loop in Python is seen by its _run_once(); of one in C (uvloop) nothing is, but what started it. Trio's is
- * one generator. With --tasks a stack that a task has is the chain of its coroutines, without the loop. */
+ * asyncio's loop in Python is seen by its _run_once(); of one in C (uvloop) what started it is, where that is asyncio's
+ * or uvloop's run(), and with --native its library. Trio's is one generator. With --tasks a stack that a task has is
+ * the chain of its coroutines, without the loop. */
 #include "loop_holds.h"
 
 #include <stdlib.h>
@@ -25,8 +26,17 @@ static const struct pl_function *function_of(const struct plumb_profile *p, uint
 	return &p->functions[p->locations[p->stacks[stack].location].function];
 }
 
+static bool is_in_folder(const struct plumb_profile *p, const struct pl_function *f, const char *folder)
+{
+	struct pl_text file = pl_text_of(p, f->file), name = pl_text_basename(file);
+
+	return pl_text_ends_with((struct pl_text){file.s, file.len - name.len}, folder);
+}
+
 static bool is_loop(const struct plumb_profile *p, const struct pl_function *f)
 {
+	if (f->origin == PL_ORIGIN_NATIVE)
+		return is_in_folder(p, f, "/uvloop/");
 	for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
 		if (pl_frame_is(p, f, loops[i].name, loops[i].file))
 			return true;
@@ -38,15 +48,14 @@ static bool is_loop(const struct plumb_profile *p, const struct pl_function *f)
 static bool is_machinery(const struct plumb_profile *p, const struct pl_function *f)
 {
 	static const char *const folders[] = {"/asyncio/", "/uvloop/", "/trio/_core/"};
-	struct pl_text file = pl_text_of(p, f->file), name = pl_text_basename(file);
 
 	if (f->origin != PL_ORIGIN_PYTHON)
 		return true;
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-		if (pl_text_ends_with((struct pl_text){file.s, file.len - name.len}, folders[i]))
+		if (is_in_folder(p, f, folders[i]))
 			return true;
 	}
-	return pl_text_ends_with(file, "/selectors.py");
+	return pl_text_ends_with(pl_text_of(p, f->file), "/selectors.py");
 }
 
 /* The outermost frame of a thread's own stack; those of tasks are coroutines. */

@@ -178,6 +178,26 @@ static void tasks_hold_the_loop(void **state)
 	end(l);
 }
 
+/* A loop in C that nothing of asyncio started has frames with --native. */
+static void a_loop_in_c_is_seen_by_its_native_frames(void **state)
+{
+	struct loop *l = start();
+	uint32_t module = build_frame(&l->b, 0, "<module>", "/app.py", 1);
+	uint32_t uv =
+		build_frame(&l->b, module, "uv_run", "/site-packages/uvloop/loop.cpython-312-x86_64-linux-gnu.so", 0);
+	uint32_t polls = build_frame(&l->b, uv, "epoll_wait", "/lib/libc.so.6", 0);
+	uint32_t handler = build_frame(&l->b, uv, "handler", "/app.py", 7);
+
+	for (int i = 0; i < 2; i++)
+		l->b.p->functions[l->b.p->locations[l->b.p->stacks[i ? polls : uv].location].function].origin =
+			PL_ORIGIN_NATIVE;
+	stay(l, polls, 0, 30);
+	stay(l, handler, RUN, 40);
+	stay(l, polls, 0, 30);
+	expect(l, "\"count\":1,\"held_ns\":40000000,\"holders\":[{\"name\":\"handler\"");
+	end(l);
+}
+
 static void hold_often(struct loop *l, uint32_t stack, int of, int idles)
 {
 	for (int i = 0; i < 12; i++) {
@@ -251,6 +271,7 @@ int main(void)
 		cmocka_unit_test(a_stretch_ends),
 		cmocka_unit_test(what_is_short_is_not_told),
 		cmocka_unit_test(tasks_hold_the_loop),
+		cmocka_unit_test(a_loop_in_c_is_seen_by_its_native_frames),
 		cmocka_unit_test(the_finding),
 		cmocka_unit_test(the_text_has_what_costs_most),
 	};
