@@ -116,9 +116,10 @@ def _globals_of(filename: str) -> Optional[Dict[str, Any]]:
         _modules_seen = len(loaded)
     try:
         # Not get(), which in CPython 3.13 without a GIL may wait for its own lock, and yields 80 times to any thread that computes.
-        return vars(modules[filename])
+        found: Dict[str, Any] = vars(modules[filename])
     except (KeyError, TypeError):  # what is no module may stand among them
         return None
+    return found
 
 
 def recorded_line(filename: str, line: int) -> str:

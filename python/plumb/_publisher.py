@@ -102,22 +102,27 @@ class Publisher(Generic[Counted, Made]):
             raise
 
     def recent(self) -> Optional[Made]:
-        """What is made of the cycle that has not ended; None: nothing is sampled any more."""
+        """What is made of the cycle that has not ended; None: it has just begun, or nothing is sampled any more."""
         with self._lock:
             session = self._session
             made = None if session is None else self._recent(session)
         self._take(self._queue)
         return made
 
-    def _recent(self, session: Cyclic[Counted]) -> Made:
+    def recent_alone(self) -> Optional[Made]:
+        """As recent(), where `take` may be called with our lock: nobody fetches a cycle meanwhile that is in the answer, too."""
+        with self._lock:
+            return self.recent()
+
+    def _recent(self, session: Cyclic[Counted]) -> Optional[Made]:
         """A cycle that ends between the two is in neither, and one that ends after them may be in both: they are asked again. Not
-        for ever: cycles can be shorter than the questions."""
+        for ever: cycles can be shorter than the questions. Then what has ended is all, which it was a moment ago."""
         for _ in range(_TRIES):
             self._fetch(session)
             made = self._made(session.recent())
             if self._fetch_some(session) is None:
-                break
-        return made
+                return made
+        return None
 
     def status(self) -> Status:
         with self._lock:

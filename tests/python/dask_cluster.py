@@ -3,6 +3,7 @@
 
     dask_cluster.py processes|threads"""
 import asyncio
+import collections
 import contextlib
 import json
 import logging
@@ -22,6 +23,8 @@ import dask
 import distributed
 import plumb.dask
 from plumb.dask._history import TaskHistory
+from plumb.dask._sampler import Sampled
+from plumb.dask._settings import settings
 from raising import refusal
 
 BLOCK = bytes(range(256)) * 4000
@@ -121,9 +124,9 @@ def is_true(tree):
     assert names(tree)["leaf"] >= (1 - MOST_ELSEWHERE) * tree["count"], names(tree)
 
 
-# Cycles are so short that histories have some in which there was no task, and sums of them.
+# Cycles are so short that histories have some in which there was no task, and sums of them; they keep so many that none goes.
 def check_what_dask_asks_for_is_what_tasks_did(client):
-    assert set(plumb.dask.install(client, interval="5ms", cycle="50ms").values()) == {""}
+    assert set(plumb.dask.install(client, interval="5ms", cycle="50ms", cycles=10**6).values()) == {""}
     is_true(until_sampled(client, "work", lambda: run_on_all(client)))
     assert client.profile(key="nothing")["count"] == 0
     server = scheduler = {"count": 0}
@@ -152,7 +155,8 @@ def check_a_worker_whose_plumb_is_older_is_asked_for_trees(client):
         for _ in range(2):  # the second time it is known
             found = client.profile(merge_workers=False)
             assert all(found[worker]["count"] >= before[worker]["count"] > 0 for worker in (old, new)), found
-            assert client.profile()["count"] >= sum(tree["count"] for tree in found.values())
+            both, one_by_one = client.profile()["count"], {worker: tree["count"] for worker, tree in found.items()}
+            assert both >= sum(one_by_one.values()), (both, one_by_one)
     finally:
         client.run(become_newer, workers=[old])
     assert sends_bytes
@@ -166,6 +170,29 @@ def become_older(dask_worker):
 
 def become_newer(dask_worker):
     dask_worker.handlers["profile"] = vars(dask_worker).pop("_newer")
+
+
+def check_each_sample_is_told_once_whoever_asks_as_well(client):
+    """Several ask all the time, each worker in threads of its own, while cycles end: what one has been told is in what it is told next."""
+    workers, wrong, over = sorted(workers_of(client)), [], threading.Event()
+
+    def ask(worker):
+        before = 0
+        while not over.is_set():
+            count = client.profile(workers=[worker])["count"]
+            if count < before:
+                wrong.append((worker, before, count))
+            before = count
+
+    askers = [threading.Thread(target=ask, args=(worker,)) for worker in workers * 2]
+    for asker in askers:
+        asker.start()
+    for _ in range(20):
+        run_on_all(client)
+    over.set()
+    for asker in askers:
+        asker.join()
+    assert not wrong, wrong
 
 
 def check_coroutines_and_actors_are_told_apart(client):
@@ -410,6 +437,33 @@ def check_sums_are_those_of_each_cycle():
             assert told == plumb.profile.get_profile(each, recent, start, stop), (end, start, stop, task)
 
 
+def check_what_one_asker_fetches_is_in_the_answers_of_others():
+    """A cycle that has ended is on its way into the histories of two workers, and waits for who reads the first one."""
+    given = settings(interval="5ms", cycle="1h")
+    first, second = Sampled("first", given), Sampled("second", given)
+    ended, found = collections.deque([(time.time(), {("second", "work"): own_samples()})]), []
+    count = ended[0][1]["second", "work"]["count"]
+    fetch = threading.Thread(target=first._sampler._take, args=(ended,))
+    ask = threading.Thread(target=lambda: found.append(second.with_recent(lambda recent: second.history.profile(recent, None, None, None))))
+    with first.history._lock:
+        fetch.start()
+        while ended:
+            pass
+        ask.start()
+        while ask.is_alive() and not is_in(ask, "with_recent"):
+            pass
+    for thread in (fetch, ask):
+        thread.join()
+    for sampled in (first, second):
+        sampled.stop()
+    assert found[0]["count"] == count, (found[0]["count"], count)
+
+
+def is_in(thread, name):
+    frame = sys._current_frames().get(thread.ident)
+    return frame is not None and frame.f_code.co_name == name
+
+
 def check_tasks_can_record_themselves(client):
     assert "leaf" in names(client.submit(own_samples, pure=False).result())
 
@@ -495,6 +549,7 @@ def in_threads(client):
         check_what_dask_asks_for_is_what_tasks_did,
         check_each_worker_answers_for_itself,
         check_a_worker_whose_plumb_is_older_is_asked_for_trees,
+        check_each_sample_is_told_once_whoever_asks_as_well,
         check_coroutines_and_actors_are_told_apart,
         lambda client: check_nothing_is_left_of_it(client, before),
         check_a_recording_is_of_the_whole_cluster,
@@ -507,6 +562,7 @@ def in_threads(client):
         check_wrong_calls_are_told,
         lambda client: check_what_is_spilled_is_told(),
         lambda client: check_sums_are_those_of_each_cycle(),
+        lambda client: check_what_one_asker_fetches_is_in_the_answers_of_others(),
     ]
 
 

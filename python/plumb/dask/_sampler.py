@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import Callable, Deque, Dict, Tuple
+import threading
+from typing import Callable, Deque, Dict, Tuple, TypeVar
 
 from plumb._plumb import Profile, Session
 from plumb._publisher import Publisher, never
@@ -14,10 +15,15 @@ from plumb.dask._settings import Settings
 from plumb.dask._shared import Shared
 from plumb.dask._trees import Kind, by_kind
 
+Read = TypeVar("Read")
+
 
 class _Sampler:
     def __init__(self, settings: Settings) -> None:
         self.histories: Dict[str, TaskHistory] = {}
+        # Whoever has it has all cycles that have ended in the histories, none on its way there, and none that ends meanwhile. It is
+        # taken before the publisher's lock.
+        self._whole = threading.RLock()
         outside = settings.native or settings.kernel
         begin: Callable[..., Cyclic[Profile]] = functools.partial(OutsideSession, settings.native, settings.kernel) if outside else Session
         lag = OutsideSession.lag if outside else 0.0
@@ -25,17 +31,19 @@ class _Sampler:
 
     def _take(self, queue: Deque[Tuple[float, Dict[Kind, Tree]]]) -> None:
         """Cycles that have ended."""
-        while True:
-            try:
-                end, found = queue.popleft()
-            except IndexError:
-                return
-            for worker, history in list(self.histories.items()):
-                history.append(end, _of_worker(found, worker))
+        with self._whole:
+            while True:
+                try:
+                    end, found = queue.popleft()
+                except IndexError:
+                    return
+                for worker, history in list(self.histories.items()):
+                    history.append(end, _of_worker(found, worker))
 
-    def recent(self, worker: str) -> Dict[str, Tree]:
-        """What its tasks did in the cycle that has not ended. What has ended is in the histories when this returns."""
-        return _of_worker(self._publisher.recent() or {}, worker)
+    def with_recent(self, worker: str, read: Callable[[Dict[str, Tree]], Read]) -> Read:
+        """What is read of the histories, given what its tasks did in the cycle that has not ended. Each sample is in one of the two."""
+        with self._whole:
+            return read(_of_worker(self._publisher.recent_alone() or {}, worker))
 
     def status(self) -> Status:
         return self._publisher.status()
@@ -59,8 +67,8 @@ class Sampled:
         self._sampler = _samplers.begin(settings, lambda: _Sampler(settings))
         self.history = self._sampler.histories[worker] = TaskHistory(settings.cycles)
 
-    def recent(self) -> Dict[str, Tree]:
-        return self._sampler.recent(self._worker)
+    def with_recent(self, read: Callable[[Dict[str, Tree]], Read]) -> Read:
+        return self._sampler.with_recent(self._worker, read)
 
     def status(self) -> Status:
         return self._sampler.status()

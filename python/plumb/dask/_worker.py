@@ -86,8 +86,10 @@ class WorkerProfile:
         return profile.get_profile(self._loop, recent, start, stop)
 
     def _of_tasks(self, start: Optional[float], stop: Optional[float], task: Optional[str]) -> Tree:
-        recent = self._sampled.recent() if _has_begun(start) else {}
-        return self._sampled.history.profile(recent, start, stop, task)
+        def read(recent: Dict[str, Tree]) -> Tree:
+            return self._sampled.history.profile(recent, start, stop, task)
+
+        return self._sampled.with_recent(read) if _has_begun(start) else read({})
 
     async def get_profile_metadata(self, start: float = 0, stop: Optional[float] = None) -> Dict[str, Any]:
         """As Worker.get_profile_metadata(): samples of each cycle, of all and by task."""
@@ -95,13 +97,16 @@ class WorkerProfile:
         return {"counts": [(end, sum(counted.values())) for end, counted in found], "keys": found}
 
     def _samples(self, start: float, stop: Optional[float]) -> List[Tuple[float, Dict[str, int]]]:
-        recent, delay = self._sampled.recent(), self._worker.scheduler_delay
-        now = time.time() + delay
-        found = self._sampled.history.samples(start - delay, (stop or now) - delay)
-        cycles = [(end + delay, counted) for end, counted in found]
-        if stop is None:
-            cycles.append((now, {task: tree["count"] for task, tree in recent.items()}))
-        return cycles
+        def read(recent: Dict[str, Tree]) -> List[Tuple[float, Dict[str, int]]]:
+            delay = self._worker.scheduler_delay
+            now = time.time() + delay
+            found = self._sampled.history.samples(start - delay, (stop or now) - delay)
+            cycles = [(end + delay, counted) for end, counted in found]
+            if stop is None:
+                cycles.append((now, {task: tree["count"] for task, tree in recent.items()}))
+            return cycles
+
+        return self._sampled.with_recent(read)
 
     async def _metadata_for_page(self) -> Dict[str, Any]:
         """The worker's own page wants them as the scheduler has them: by task, each with all cycles."""
