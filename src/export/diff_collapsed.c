@@ -84,34 +84,36 @@ static double bytes_of_frame(const struct pl_diff_key *k, const struct pl_diff_l
 	       (double)(look->full_names ? file : pl_text_basename(file)).len;
 }
 
-/* As much as may be written of one of the profiles. */
-static double most_bytes(const struct pl_diff *d)
+/* What there is to write of each side: whole stacks. A row comes behind its parent. */
+static bool add_up(const struct pl_diff *d, const struct pl_diff_look *look, double sums[PL_DIFF_SIDES])
 {
-	double most = 0;
+	double *bytes_of = calloc((size_t)d->row_count + 1, sizeof *bytes_of);
 
-	for (uint32_t i = 0; i < d->key_count; i++)
-		most = fmax(most, pl_size_limit_bytes(d->keys[i].profile));
-	return most;
+	for (uint32_t r = 0; bytes_of && r < d->row_count; r++) {
+		const struct pl_diff_row *row = &d->table[r];
+
+		bytes_of[r] = bytes_of_frame(&d->keys[row->key], look);
+		bytes_of[r] += row->parent == PL_DIFF_NO_ROW ? 0 : bytes_of[row->parent];
+		sums[PL_DIFF_BEFORE] += row->self.before_samples ? bytes_of[r] : 0;
+		sums[PL_DIFF_AFTER] += row->self.after_samples ? bytes_of[r] : 0;
+	}
+	bool ok = bytes_of != NULL;
+	free(bytes_of);
+	return ok;
 }
 
-/* What there is to write: whole stacks. A row comes behind its parent. */
+/* A large recording on one side does not make more of a small one on the other. */
 static struct plumb_error *check_size(const struct pl_diff *d, const struct pl_diff_look *look)
 {
-	double *bytes_of = calloc((size_t)d->row_count + 1, sizeof *bytes_of), sum = 0;
+	double sums[PL_DIFF_SIDES] = {0};
 
-	if (!bytes_of)
+	if (!add_up(d, look, sums))
 		return &pl_err_no_memory;
-	for (uint32_t r = 0; r < d->row_count; r++) {
-		uint32_t parent = d->table[r].parent;
-
-		bytes_of[r] = bytes_of_frame(&d->keys[d->table[r].key], look);
-		bytes_of[r] += parent == PL_DIFF_NO_ROW ? 0 : bytes_of[parent];
-		sum += is_written(&d->table[r].self) ? bytes_of[r] : 0;
-	}
-	free(bytes_of);
-	if (sum <= most_bytes(d))
-		return NULL;
-	return pl_error(PLUMB_ERR_LIMIT, "with the whole stack in each line it would be %.0f GB", sum / 1e9);
+	for (int side = 0; side < PL_DIFF_SIDES; side++)
+		if (sums[side] > pl_size_limit_of_files(d->sides[side].file_bytes))
+			return pl_error(PLUMB_ERR_LIMIT, "with the whole stack in each line it would be %.0f GB",
+					sums[side] / 1e9);
+	return NULL;
 }
 
 struct plumb_error *pl_diff_collapsed_write(const struct pl_diff *d, const struct pl_diff_look *look, FILE *out)

@@ -11,5 +11,7 @@
 double pl_size_limit(const struct plumb_profile *p, double most, double base, double a_byte);
 /** Of bytes. */
 double pl_size_limit_bytes(const struct plumb_profile *p);
+/** The same of several recordings together; 0: of anything. */
+double pl_size_limit_of_files(uint64_t file_bytes);
 
 #endif

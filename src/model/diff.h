@@ -88,6 +88,7 @@ struct pl_diff_row {
 struct pl_diff_total {
 	size_t runs;
 	uint64_t samples, weight_ns, reference_ns;
+	uint64_t file_bytes; /* of all recordings; 0: one is none, or not of a file */
 	bool batched; /* every run has the batches that intervals are made of; else samples are taken as independent */
 	bool whole;   /* every run is of a program that ended by itself: its time is that of the same work */
 	bool timed;   /* weights are times, not numbers of samples */

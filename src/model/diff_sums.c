@@ -209,6 +209,14 @@ static void add_time(struct pl_diff_total *total, const struct pl_diff_run *run)
 	total->timed = (total->timed || first) && !p->meta.counted;
 }
 
+/* Before a run is counted. */
+static void add_file(struct pl_diff_total *total, uint64_t bytes)
+{
+	bool known = bytes && (total->file_bytes || !total->runs);
+
+	total->file_bytes = known ? pl_sum_u64(total->file_bytes, bytes) : 0;
+}
+
 static void take_run(const struct pass *p, struct pl_diff_sums *s)
 {
 	enum pl_diff_side side = p->run->side;
@@ -221,6 +229,7 @@ static void take_run(const struct pass *p, struct pl_diff_sums *s)
 		take(p, &p->total[r], (double)total->runs, &s->total[side][r]);
 	}
 	add_time(total, p->run);
+	add_file(total, sel->profile->meta.file_bytes);
 	total->runs++;
 	total->samples = pl_sum_u64(total->samples, sel->samples);
 	total->weight_ns = pl_sum_u64(total->weight_ns, sel->weight_ns);

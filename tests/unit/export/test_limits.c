@@ -177,13 +177,13 @@ static void otlp_of_more_stacks_than_anyone_can_read_is_not_begun(void **state)
 	is_not_begun("otlp-json");
 }
 
-/* Compared with itself, and before anything is written. */
-static void assert_diff_collapsed_is_refused(const struct build *b)
+/* Before anything is written. */
+static void assert_diff_collapsed_is_refused(const struct build *before, const struct build *after)
 {
 	static const struct pl_diff_look look = {.escape = true, .width = 80};
 	const struct pl_diff_options o = {.rows = PL_DIFF_PATHS};
-	const struct plumb_profile *profiles[] = {b->p};
-	const struct pl_diff_input sides[PL_DIFF_SIDES] = {{profiles, 1}, {profiles, 1}};
+	const struct plumb_profile *first[] = {before->p}, *second[] = {after->p};
+	const struct pl_diff_input sides[PL_DIFF_SIDES] = {{first, 1}, {second, 1}};
 	struct pl_diff d;
 	FILE *full = fopen("/dev/full", "w");
 
@@ -203,7 +203,7 @@ static void diff_collapsed_of_more_than_anyone_can_read_is_not_begun(void **stat
 	build_start(&b);
 	for (uint32_t stack = build_recursion(&b, name, sizeof name - 1); stack; stack = b.p->stacks[stack].parent)
 		build_samples(&b, 0, stack, 0, PL_EXACT, 1);
-	assert_diff_collapsed_is_refused(&b);
+	assert_diff_collapsed_is_refused(&b, &b);
 	build_end(&b);
 }
 
@@ -219,7 +219,15 @@ static void diff_collapsed_of_small_recordings_is_less(void **state)
 		build_samples(&b, 0, stack, 0, PL_EXACT, 1);
 	}
 	b.p->meta.file_bytes = 1570;
-	assert_diff_collapsed_is_refused(&b);
+	assert_diff_collapsed_is_refused(&b, &b);
+
+	struct build large;
+	build_start(&large);
+	build_samples(&large, 0, build_frame(&large, 0, "f", "a.py", 1), 0, PL_EXACT, 1);
+	large.p->meta.file_bytes = 1000000;
+	assert_diff_collapsed_is_refused(&b, &large);
+	assert_diff_collapsed_is_refused(&large, &b);
+	build_end(&large);
 	build_end(&b);
 }
 
