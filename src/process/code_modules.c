@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
+
 #define MODULES_MAX 65536u
-#define SAME_MAX    64 /* of one inode number, which is looked at for each of them */
+#define SAME_MAX    64 /* of one name, that differ in what is not hashed: each is looked at */
 
 static void destroy(struct pl_code_module *m)
 {
@@ -19,7 +21,15 @@ void pl_code_modules_deinit(struct pl_code_modules *m)
 	for (size_t i = 0; i < m->all.len; i++)
 		destroy(m->all.data[i]);
 	pl_vec_deinit(&m->all);
-	pl_map_deinit(&m->by_inode);
+	pl_map_deinit(&m->by_file);
+}
+
+/* Beside the inode, which is that of another file once it is gone. */
+static uint64_t hash_of(const struct pl_code_file *f)
+{
+	uint64_t path = pl_hash_bytes(f->map->path, strlen(f->map->path));
+
+	return f->build_id_len ? path ^ pl_hash_rotate(pl_hash_bytes(f->build_id, f->build_id_len), 1) : path;
 }
 
 static bool is_same(const struct pl_code_module *m, const struct pl_code_file *f)
@@ -47,7 +57,8 @@ static struct plumb_error *add(struct pl_code_modules *m, const struct pl_code_f
 		memcpy(one->build_id, f->build_id, f->build_id_len);
 	one->map.path = strdup(f->map->path);
 	/* Room first: what is in the map is in the list. */
-	if (!one->map.path || !pl_vec_reserve(&m->all, 1) || !pl_map_set(&m->by_inode, f->map->inode, 0, one->id)) {
+	if (!one->map.path || !pl_vec_reserve(&m->all, 1) ||
+	    !pl_map_set(&m->by_file, f->map->inode, hash_of(f), one->id)) {
 		destroy(one);
 		return &pl_err_no_memory;
 	}
@@ -65,7 +76,7 @@ struct plumb_error *pl_code_modules_find(struct pl_code_modules *m, const struct
 
 	if (f->build_id_len > PL_MODULE_ID_MAX)
 		return &pl_err_limit;
-	(void)pl_map_get(&m->by_inode, f->map->inode, 0, &first);
+	(void)pl_map_get(&m->by_file, f->map->inode, hash_of(f), &first);
 	for (uint32_t k = first; k != UINT32_MAX && tried < SAME_MAX; k = m->all.data[k]->same, tried++)
 		if (is_same(m->all.data[k], f)) {
 			*ret = m->all.data[k];

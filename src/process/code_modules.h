@@ -29,12 +29,12 @@ struct pl_code_module {
 	struct pl_mapping map;	  /* there: one that holds code */
 	uint8_t build_id[PL_MODULE_ID_MAX];
 	uint8_t build_id_len; /* 0: none */
-	uint32_t same;	      /* the next one with this inode; UINT32_MAX: none */
+	uint32_t same;	      /* the next one with this inode and hash; UINT32_MAX: none */
 };
 
 struct pl_code_modules {
 	PL_VEC(struct pl_code_module *) all; /* by id */
-	struct pl_map by_inode;
+	struct pl_map by_file;
 };
 
 void pl_code_modules_deinit(struct pl_code_modules *m);

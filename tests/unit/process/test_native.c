@@ -374,6 +374,27 @@ static void functions_of_c_are_codes_of_their_own(void **state)
 	pl_code_store_deinit(&store);
 }
 
+/* A file system gives the number of a file that is gone to the next one. */
+static void many_files_can_have_one_inode_number(void **state)
+{
+	const struct pl_file_view seen = {0};
+	const struct pl_code_module *first[200], *again;
+	struct pl_code_modules all = {0};
+	char path[32];
+
+	for (unsigned i = 0; i < 400; i++) {
+		const struct pl_mapping map = {.inode = 7, .path = path};
+		const struct pl_code_file f = {42, &seen, &map, NULL, 0};
+
+		snprintf(path, sizeof path, "/tmp/module%u.so", i % 200);
+		assert_ok(pl_code_modules_find(&all, &f, i < 200 ? &first[i] : &again));
+		if (i >= 200)
+			assert_ptr_equal(again, first[i - 200]);
+	}
+	assert_int_equal(all.all.len, 200);
+	pl_code_modules_deinit(&all);
+}
+
 static void what_is_shown_depends_on_where_it_stands(void **state)
 {
 	const struct pl_native_role between = {.interpreter = true, .inner = true, .outer = true};
@@ -694,6 +715,7 @@ int main(void)
 		cmocka_unit_test(a_library_that_is_closed_is_missed_among_others),
 		cmocka_unit_test(code_in_no_file_is_looked_for_a_few_times),
 		cmocka_unit_test(functions_of_c_are_codes_of_their_own),
+		cmocka_unit_test(many_files_can_have_one_inode_number),
 		cmocka_unit_test(what_is_shown_depends_on_where_it_stands),
 		cmocka_unit_test(native_frames_of_a_process_have_a_ration),
 		cmocka_unit_test(pages_that_are_read_to_unwind_are_counted),
