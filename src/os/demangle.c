@@ -252,6 +252,15 @@ bool pl_demangle(struct pl_demangler *d, const char *symbol, char buf[static PL_
 	return *buf;
 }
 
+void pl_demangle_or_keep(struct pl_demangler *d, const char *symbol, char buf[static PL_DEMANGLED])
+{
+	if (pl_demangle(d, symbol, buf))
+		return;
+	size_t len = strnlen(symbol, PL_DEMANGLED - 1);
+	memcpy(buf, symbol, len);
+	buf[len] = '\0';
+}
+
 void pl_demangler_deinit(struct pl_demangler *d)
 {
 	end_process(d);

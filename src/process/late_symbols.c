@@ -2,7 +2,6 @@
 /* Layer process. See late_symbols.h. */
 #include "late_symbols.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,8 +90,7 @@ bool pl_late_symbols_open_lines(struct pl_late_symbols *s, const char *path, con
 
 static const char *text_of(struct pl_late_symbols *s, const char *name)
 {
-	if (!pl_demangle(&s->demangler, name, s->text))
-		snprintf(s->text, sizeof s->text, "%s", name);
+	pl_demangle_or_keep(&s->demangler, name, s->text);
 	return s->text;
 }
 

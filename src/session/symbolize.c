@@ -8,6 +8,7 @@
 
 #include "late_symbols.h"
 #include "refine.h"
+#include "strtab.h"
 #include "told_lines.h"
 #include "vec.h"
 
@@ -28,7 +29,8 @@ struct symbolizer {
 	const struct plumb_profile *profile;
 	PL_VEC(struct wanted) wanted;
 	struct pl_late_symbols *symbols;
-	char **names; /* by function */
+	const char **names;	 /* by function, of texts */
+	struct pl_strtab *texts; /* many places can be in one function, whose name may be long */
 	struct pl_told_lines lines;
 	void (*missing)(void *ctx, const char *path, const char *build_id);
 	void *ctx;
@@ -171,12 +173,16 @@ static bool open_file(struct symbolizer *s, const struct wanted *w)
 static struct plumb_error *name_one(struct symbolizer *s, const struct wanted *w)
 {
 	const char *name = pl_late_symbols_name(s->symbols, w->address);
+	uint32_t id;
 
 	if (!name)
 		return NULL;
-	s->names[w->id] = strdup(name);
+	struct plumb_error *err = pl_strtab_add(s->texts, name, strlen(name), &id);
+	if (err)
+		return err;
+	s->names[w->id] = pl_strtab_get(s->texts, id, NULL);
 	s->info.named++;
-	return s->names[w->id] ? NULL : &pl_err_no_memory;
+	return NULL;
 }
 
 static struct plumb_error *look_up(struct symbolizer *s, const struct wanted *w)
@@ -207,6 +213,7 @@ static struct plumb_error *prepare(struct symbolizer *s)
 
 	err = err ? err : collect_places(s);
 	err = err ? err : pl_late_symbols_create(&s->symbols);
+	err = err ? err : pl_strtab_create(&s->texts);
 	err = err ? err : pl_told_lines_init(&s->lines, s->profile);
 	s->names = calloc((size_t)s->profile->function_count + 1, sizeof *s->names);
 	return err || s->names ? err : &pl_err_no_memory;
@@ -221,8 +228,7 @@ static struct plumb_error *symbolize(struct symbolizer *s, struct plumb_profile 
 	s->info.left_out = s->lines.left_out;
 	if (err || (!s->info.named && !s->info.told))
 		return err;
-	err = pl_refine(s->profile, &(struct pl_refine){.named = (const char *const *)s->names, .told = s->lines.told},
-			ret);
+	err = pl_refine(s->profile, &(struct pl_refine){.named = s->names, .told = s->lines.told}, ret);
 	if (!err) /* what had no line for want of work has one now, or counts here */
 		(*ret)->meta.losses[PL_LOSS_LINES] = s->lines.left_out;
 	return err;
@@ -238,9 +244,8 @@ struct plumb_error *plumb_profile_symbolize(const struct plumb_profile *p,
 	struct plumb_error *err = symbolize(&s, ret);
 	*info = s.info;
 	pl_late_symbols_destroy(s.symbols);
-	for (uint32_t i = 0; s.names && i < p->function_count; i++)
-		free(s.names[i]);
 	free(s.names);
+	pl_strtab_destroy(s.texts);
 	pl_told_lines_deinit(&s.lines);
 	pl_vec_deinit(&s.wanted);
 	return err;

@@ -177,8 +177,8 @@ void pl_native_symbols_text(struct pl_native_symbols *s, const struct pl_native_
 {
 	if (!name)
 		put_place(n, buf);
-	else if (!pl_demangle(&s->demangler, name, buf))
-		snprintf(buf, PL_NATIVE_NAME, "%s", name);
+	else
+		pl_demangle_or_keep(&s->demangler, name, buf);
 }
 
 size_t pl_native_symbols_places(struct pl_native_symbols *s, const struct pl_native_code *n, uint64_t place,

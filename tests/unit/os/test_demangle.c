@@ -372,6 +372,26 @@ static void damaged_names_do_no_harm(void **state)
 	assert_no_process_is_left();
 }
 
+/* Behind the last byte that there is room for lies nothing. */
+static void of_long_names_no_more_is_read_than_is_kept(void **state)
+{
+	size_t room = (PL_DEMANGLED + 4095) / 4096 * 4096u;
+	char *pages = mmap(NULL, room + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char name[PL_DEMANGLED];
+	struct pl_demangler d = {0};
+
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	memset(pages, 'n', room);
+	assert_int_equal(mprotect(pages + room, 4096, PROT_NONE), 0);
+	pl_demangle_or_keep(&d, pages + room - PL_DEMANGLED, name);
+	assert_int_equal(strlen(name), PL_DEMANGLED - 1);
+	assert_memory_equal(name, pages, PL_DEMANGLED - 1);
+	pl_demangle_or_keep(&d, "PyObject_Call", name);
+	assert_string_equal(name, "PyObject_Call");
+	pl_demangler_deinit(&d);
+	munmap(pages, room + 4096);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -387,6 +407,7 @@ int main(void)
 		cmocka_unit_test(a_name_that_takes_for_ever_keeps_nobody),
 		cmocka_unit_test(it_may_be_ended_by_anybody),
 		cmocka_unit_test(damaged_names_do_no_harm),
+		cmocka_unit_test(of_long_names_no_more_is_read_than_is_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
