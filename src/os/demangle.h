@@ -26,8 +26,8 @@ bool pl_can_demangle(void);
 /** The name of function @p symbol into @p buf: `std::vector<int>::push_back(int const&)`. What is too long for it ends
  * with "...". False: it is not mangled, or no name that we can read, and shown as it is; *buf is as it was. */
 bool pl_demangle(struct pl_demangler *d, const char *symbol, char buf[static PL_DEMANGLED]);
-/** The same, and else the symbol itself. Of one that is long no more is read than @p buf has room for: it may be that of
- * many places. */
+/** The same, and else the symbol itself. Of one that is long no more is read than @p buf has room for: it may be that
+ * of many places. */
 void pl_demangle_or_keep(struct pl_demangler *d, const char *symbol, char buf[static PL_DEMANGLED]);
 /** All 0 afterwards. */
 void pl_demangler_deinit(struct pl_demangler *d);
