@@ -147,7 +147,7 @@ export function meta(more: Partial<Meta> = {}): Meta {
 		ticks: 1000,
 		losses: {
 			missed: 0, missed_ns: 0, unreadable: 0, queue: 0, damaged: 0, unseen: 0, beyond: 0, folded: 0, task: 0,
-			native: 0, events: 0,
+			native: 0, events: 0, lines: 0,
 		},
 		overhead: { stops: 0, stopped_ns: 0, stops_refused: refused, profiler_cpu_ns: 0, limit: null },
 		bin_ns: 2 ** 20,
