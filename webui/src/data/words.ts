@@ -174,7 +174,7 @@ export const losses = [
 	{
 		name: "lines",
 		text: "places without lines",
-		about: "places in functions of C, C++ or Rust without their lines: there was too much debug information to look through",
+		about: "places in C, C++ or Rust without their lines: there was too much debug information",
 	},
 ] as const;
 
