@@ -18,6 +18,8 @@ struct ext_profiler {
 	PyObject *zero;
 	PyObject *recorded_line; /* of plumb._frames */
 	PyObject *error, *profile_type, *session_type;
+	PyObject *cut;		     /* of plumb._texts */
+	PyObject *heard, *listening; /* who is told of events, while that is True */
 };
 
 static inline struct ext_profiler *ext_profiler_of(PyObject *module)

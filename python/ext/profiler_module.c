@@ -2,6 +2,7 @@
 /* plumb._plumb: the module, its state and the list of its functions. */
 #include "profiler.h"
 
+#include "event.h"
 #include "tag.h"
 
 /* PyModule_AddObject() takes over a reference only where it succeeds. */
@@ -32,7 +33,8 @@ static int init(PyObject *module)
 	struct ext_profiler *st = ext_profiler_of(module);
 
 	if (PyModule_AddStringConstant(module, "__version__", PLUMB_VERSION) < 0 || ext_keys_init(&st->key) < 0 ||
-	    ext_gc_init(&st->gc) < 0 || init_types(module, st) < 0 || ext_add_tags(module) < 0)
+	    ext_gc_init(&st->gc) < 0 || init_types(module, st) < 0 || ext_add_tags(module) < 0 ||
+	    ext_add_events(module) < 0)
 		return -1;
 	st->zero = PyLong_FromLong(0);
 	st->recorded_line = ext_imported("plumb._frames", "recorded_line");
@@ -46,6 +48,8 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
 	if (!st)
 		return 0;
 	Py_VISIT(st->recorded_line);
+	Py_VISIT(st->cut);
+	Py_VISIT(st->heard);
 	Py_VISIT(st->error);
 	Py_VISIT(st->profile_type);
 	Py_VISIT(st->session_type);

@@ -6,7 +6,9 @@ import weakref
 from typing import Any, Dict, Protocol, Tuple
 
 from plumb import _forks, _plumb
-from plumb._tags import KEY_LENGTH, LABELS, VALUE_LENGTH, cut
+from plumb._plumb import event as event
+from plumb._tags import LABELS
+from plumb._texts import KEY_LENGTH, VALUE_LENGTH, cut
 
 _lock = _forks.Lock()
 
@@ -26,31 +28,34 @@ def listen(listener: Listener) -> None:
     with _lock:
         others = tuple(one for one in _listening if one() not in (None, listener))
         _listening = (*others, weakref.ref(listener))
+        _plumb.hear_events(_heard, True)
 
 
 def leave(listener: Listener) -> None:
     global _listening
     with _lock:
         _listening = tuple(one for one in _listening if one() not in (None, listener))
+        _plumb.hear_events(_heard, bool(_listening))
+
+
+def _tell(listener: Listener, name: str, labels: str) -> None:
+    session = listener._event_session()
+    if isinstance(session, _plumb.Session):
+        session.event(name, labels)
 
 
 def tell(listener: Listener, name: str, values: Dict[str, Any]) -> None:
+    """To this one alone."""
     if not isinstance(name, str):
         raise TypeError("the name of an event is a text, not %r" % (name,))
-    session = listener._event_session()
-    if isinstance(session, _plumb.Session):
-        labels = list(values.items())[:LABELS]
-        text = "".join("%s\0%s\0" % (cut(key, KEY_LENGTH), cut(str(value), VALUE_LENGTH)) for key, value in labels)
-        session.event(cut(name, VALUE_LENGTH), text)
+    labels = list(values.items())[:LABELS]
+    text = "".join("%s\0%s\0" % (cut(key, KEY_LENGTH), cut(str(value), VALUE_LENGTH)) for key, value in labels)
+    _tell(listener, cut(name, VALUE_LENGTH), text)
 
 
-def event(name: str, /, **values: Any) -> None:
-    """Note that this happens now, in this thread: `plumb.event("epoch", number=3, loss=0.25)`.
-
-    All recordings and profilers of this process that sample from within (engine "inprocess") get it; without one nothing happens.
-    A name and values, which str() writes, are cut at 100 characters; of the values the first 16 are kept.
-    """
+def _heard(name: str, labels: str) -> None:
+    """What plumb.event() was told: for those that sample this process from within."""
     for one in _listening:
         listener = one()
         if listener is not None:
-            tell(listener, name, values)
+            _tell(listener, name, labels)

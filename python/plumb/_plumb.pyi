@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
 from contextvars import ContextVar
-from typing import Any, Collection, Dict, Iterable, List, Optional, Tuple, Type, Union, overload
+from typing import Any, Callable, Collection, Dict, Iterable, List, Optional, Tuple, Type, Union, overload
 
 from plumb._session import Status, Tree
 
@@ -66,6 +66,10 @@ class Session:
     def recent(self) -> Profile: ...
     def cycles(self) -> List[Tuple[float, Profile]]: ...
 
+event_place: int
+
+def event(name: str, /, **values: Any) -> None: ...
+def hear_events(heard: Callable[[str, str], None], on: bool, /) -> None: ...
 def formats() -> Tuple[Dict[str, str], Dict[str, str], Dict[str, str]]: ...
 def add_up(output: Path, recordings: List[bytes], /) -> List[int]: ...
 def compare(

@@ -13,12 +13,13 @@ from typing import Any, Callable, Dict, List, NoReturn, Optional, Tuple, Type, T
 from plumb import _contexts, _forks
 from plumb._decorated import decorate_any
 from plumb._plumb import Tag, new_tag, tag_table
+from plumb._texts import KEY_LENGTH, VALUE_LENGTH, cut
 from plumb._unseen import unseen
 
 _Labels = Tuple[Tuple[str, str], ...]  # in order of the keys
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-KEY_LENGTH, VALUE_LENGTH, _TEXT_LENGTH = 40, 100, 240
+_TEXT_LENGTH = 240
 LABELS = 16
 _OTHER = 1  # the number of all tags that are too many
 
@@ -62,13 +63,6 @@ def _are_usable() -> bool:
 def table() -> int:
     """Where a session of another process finds the tags of this one; 0: nowhere."""
     return tag_table() or (tag_table() if _are_usable() else 0)
-
-
-def cut(text: str, length: int) -> str:
-    """One line, not longer than that."""
-    if len(text) > length:
-        text = text[: length - 1] + "\u2026"
-    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _number(labels: _Labels, of_request: bool) -> int:
