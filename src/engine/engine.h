@@ -19,6 +19,16 @@ struct plumb_tags;
 /* Of a core, and of the time of a program that is stopped. */
 #define PL_USUAL_OVERHEAD 0.2
 
+/** What a program has said with plumb.event(). */
+struct pl_engine_event {
+	uint64_t time_ns; /* of the session */
+	uint64_t tid;	  /* 0: not known */
+	uint64_t lost;	  /* how many were lost; then there is no text, and nothing else is told */
+	uint32_t pid, name_len, labels_len;
+	char *text; /* the name, then labels: names and values in turn, each with a NUL. Whoever is told frees it */
+};
+typedef void pl_engine_event_fn(void *ctx, struct pl_engine_event *e);
+
 struct pl_engine_options {
 	/* Whom: these processes, each once. Borrowed while the engine lives */
 	const pid_t *pids;
@@ -27,6 +37,9 @@ struct pl_engine_options {
 	 * none is left. NULL: for one process */
 	void (*refused)(void *ctx, pid_t pid, struct plumb_error *err);
 	void *refused_ctx;
+	/* Is told of events in take(); NULL: nobody is. Not of those of our own process */
+	pl_engine_event_fn *event;
+	void *event_ctx;
 	bool own;	    /* it is ours: plumb runs in it */
 	bool launched;	    /* our child, perhaps not yet running Python: wait for one to appear */
 	bool subprocesses;  /* sample their descendants, too */

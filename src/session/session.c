@@ -93,6 +93,8 @@ static struct plumb_error *session_alloc(const struct plumb_session_options *o, 
 	if (!s)
 		return &pl_err_no_memory;
 	s->options = eo;
+	s->options.event = pl_session_heard;
+	s->options.event_ctx = s;
 	s->generation = pl_forks_generation();
 	s->cycles = (struct pl_cycles){
 		.length_ns = o->cycle_ns, .max = o->max_cycles ? o->max_cycles : 1, .max_cells = o->max_cycle_stacks};

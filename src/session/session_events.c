@@ -10,12 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <plumb/event_ring.h>
+
 #include "buf.h"
 #include "clock.h"
 #include "session_parts.h"
 
-#define MOST_TOLD    4096 /* between two looks of the consumer, a tenth of a second */
-#define MOST_TEXT    8192 /* bytes of a name with its labels */
+#define MOST_TOLD    4096		    /* between two looks of the consumer, a tenth of a second */
+#define MOST_TEXT    PLUMB_EVENT_TEXT_BYTES /* bytes of a name with its labels */
 #define MOST_LABELS  16
 #define BOOT_TICK_NS 10000000ull /* the kernel tells starts to a clock tick */
 
@@ -104,6 +106,25 @@ void plumb_session_event(struct plumb_session *s, const char *name, const char *
 	pthread_mutex_lock(&s->lock);
 	s->events.lost++;
 	pthread_mutex_unlock(&s->lock);
+}
+
+/* However many: what the engine hands over at once has a limit. */
+void pl_session_heard(void *session, struct pl_engine_event *e)
+{
+	struct plumb_session *s = session;
+	const struct pl_told_event told = {.event = {.kind = PL_EVENT_MARK, .time_ns = e->time_ns},
+					   .pid = e->pid,
+					   .tid = e->tid,
+					   .text = e->text,
+					   .name_len = e->name_len,
+					   .labels_len = e->labels_len};
+
+	pthread_mutex_lock(&s->lock);
+	bool kept = e->text && pl_vec_push(&s->events.told, told);
+	s->events.lost += kept ? 0 : e->text ? 1 : e->lost;
+	pthread_mutex_unlock(&s->lock);
+	if (!kept)
+		free(e->text);
 }
 
 void pl_session_pause_began(struct plumb_session *s)

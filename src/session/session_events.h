@@ -30,7 +30,10 @@ struct pl_session_events {
 };
 
 struct plumb_session;
+struct pl_engine_event;
 
+/** What a program that is sampled from outside has said. Under `work`. */
+void pl_session_heard(void *session, struct pl_engine_event *e);
 void pl_session_events_begin(struct plumb_session *s);
 void pl_session_events_deinit(struct plumb_session *s);
 /** Put what happened into profile and recording. Under `work`. */

@@ -9,6 +9,7 @@
 #include "detect.h"
 #include "target_file.h"
 
+struct pl_engine_event;
 struct pl_known_code;
 
 /** Handed to the consumer, who frees it. */
@@ -40,9 +41,11 @@ enum pl_record_kind {
 	PL_RECORD_WAIT,
 	PL_RECORD_LOOK,
 	PL_RECORD_LOCK,
+	PL_RECORD_EVENT,
 };
 
-/* 32 bytes. Pointers stay valid until the engine is closed, but for THREAD and PROCESS, which the reader frees. */
+/* 32 bytes. Pointers stay valid until the engine is closed, but for THREAD, PROCESS and EVENT, which the reader frees.
+ */
 struct pl_record {
 	union {
 		struct {
@@ -75,6 +78,10 @@ struct pl_record {
 			uint32_t node, inside;	 /* of the holder: its stack, and up to where it is inside `with` */
 			uint32_t holder, waiter; /* threads */
 		} lock;				 /* that the next sample, of the waiter, waited for */
+		struct {
+			struct pl_engine_event *info; /* NULL: it tells what was lost alone */
+			uint64_t lost;
+		} event;
 	};
 	uint8_t kind : 4, quality : 4;
 	uint8_t marker; /* of a lock: it is an RLock */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "event_ring.h"
 #include "mem_live.h"
 #include "priority.h"
 #include "remote_engine.h"
@@ -236,6 +237,10 @@ static void drop_records(struct pl_engine *e)
 			free(rec.thread.info);
 		else if (rec.kind == PL_RECORD_PROCESS)
 			free(rec.process.info);
+		else if (rec.kind == PL_RECORD_EVENT && rec.event.info) {
+			free(rec.event.info->text);
+			free(rec.event.info);
+		}
 }
 
 static void remote_close(struct pl_engine *e)
@@ -248,6 +253,7 @@ static void remote_close(struct pl_engine *e)
 	}
 	pl_tree_close(e);
 	drop_records(e);
+	pl_event_room_destroy(e->event_room);
 	pl_tables_deinit(&e->tables);
 	pl_resolver_destroy(e->resolver);
 	pl_queue_deinit(&e->queue);

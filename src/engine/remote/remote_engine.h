@@ -9,6 +9,7 @@
  *   search.c   when to look for the Python of one process
  *   sampled.c  what sampling has with each thread
  *   task_looks.c  how long tasks wait: --tasks;  lock_samples.c  who holds the locks that threads wait for
+ *   event_looks.c  what processes say with plumb.event()
  *   send.c     handing over to the consumer;  cpu_time.c  in CPU mode, when the run time is known
  *   budget.c   --max-overhead;  schedule.c  when the next tick is due              }
  *   queue.c    from the sampling thread to the consumer;  orders.c  to the sampling thread;  wake_up.c  waking either
@@ -40,6 +41,7 @@
 #include "vec.h"
 #include "wake_up.h"
 
+struct pl_event_room;
 struct pl_resolver;
 struct pl_target;
 
@@ -82,6 +84,9 @@ struct pl_engine {
 	uint32_t next_process, next_thread, attached_count;
 	struct pl_room room;
 	struct pl_engine_stats now;	      /* copied to stats now and then */
+	struct pl_event_room *event_room;     /* NULL: there was no event */
+	uint64_t events_lost;		      /* that are not told yet */
+	uint64_t events_from_ns;	      /* time of the session when the last pause ended; 0: there was none */
 	struct pl_beside beside;	      /* which processor the sampling thread keeps to */
 	uint64_t start_ns;		      /* a pause moves it */
 	uint64_t paused_ns;		      /* with now.paused: since when */

@@ -45,6 +45,8 @@ struct pl_resolver {
 	struct pl_pool_tasks pool_tasks;
 	struct pl_native_symbols symbols;
 	struct pl_native_lines native_lines;
+	pl_engine_event_fn *event;
+	void *event_ctx;
 	struct pl_record lock; /* that the next sample waited for; kind 0: none, as of a sample */
 };
 
@@ -58,6 +60,8 @@ struct plumb_error *pl_resolver_create(const struct pl_engine_options *o, struct
 	}
 	r->texts.off = !o->sources;
 	r->max_threads = o->max_nodes;
+	r->event = o->event;
+	r->event_ctx = o->event_ctx;
 	r->tagged.tags = o->tags;
 	r->tagged.max = o->max_nodes;
 	pl_pool_tasks_init(&r->pool_tasks, o->max_nodes);
@@ -454,6 +458,14 @@ static void take_look(const struct pl_record *rec, struct plumb_profile *p)
 	pl_profile_waited(p, &more);
 }
 
+static void take_event(const struct pl_resolver *r, const struct pl_record *rec)
+{
+	struct pl_engine_event none = {.lost = rec->event.lost};
+
+	r->event(r->event_ctx, rec->event.info ? rec->event.info : &none);
+	free(rec->event.info);
+}
+
 struct plumb_error *pl_resolver_take(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p,
 				     pl_engine_sample_fn *fn, void *ctx)
 {
@@ -472,6 +484,9 @@ struct plumb_error *pl_resolver_take(struct pl_resolver *r, const struct pl_reco
 		return take_wait(r, rec, p);
 	case PL_RECORD_LOCK:
 		return take_lock(r, rec);
+	case PL_RECORD_EVENT:
+		take_event(r, rec);
+		break;
 	case PL_RECORD_LOOK:
 		take_look(rec, p);
 		break;

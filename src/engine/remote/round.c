@@ -3,6 +3,7 @@
 #include "round.h"
 
 #include "clock.h"
+#include "event_looks.h"
 #include "gil_holders.h"
 #include "lock_samples.h"
 #include "remote_engine.h"
@@ -193,7 +194,10 @@ static enum pl_round_result sample_target(struct pl_engine *e, struct pl_target 
 	look_whether_halted(e, t, now);
 	if (e->stats.threads != e->room.threads) /* a thread is told before its first sample is */
 		pl_sampling_thread_publish(e, now);
-	return sample_threads(e, t, weight_ns);
+	enum pl_round_result r = sample_threads(e, t, weight_ns);
+	if (r != PL_ROUND_GONE)
+		pl_event_looks_take(e, t, false);
+	return r;
 }
 
 /* The address space is gone: the process has ended, or has become another program by exec. */

@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "cpu_time.h"
 #include "debug.h"
+#include "event_looks.h"
 #include "priority.h"
 #include "remote_engine.h"
 #include "round.h"
@@ -490,6 +491,7 @@ static void begin_pause(struct pl_engine *e, uint64_t now)
 {
 	if (e->now.paused)
 		return;
+	pl_event_looks_take_all(e, false);
 	each_thread(e, pause_thread);
 	announce_all(e, now);
 	(void)pl_beside_leave(&e->beside);
@@ -517,6 +519,7 @@ static void end_pause(struct pl_engine *e, struct run *run, uint64_t now)
 	if (!e->now.paused)
 		return;
 	e->now.paused = false;
+	e->events_from_ns = e->paused_ns - e->start_ns;
 	e->start_ns += now - e->paused_ns;
 	each_thread(e, resume_thread);
 	begin_periods(e, run, now, run->schedule.period_ns);
@@ -623,6 +626,8 @@ void *pl_sampling_thread_main(void *engine)
 	loop(e, &run);
 	pl_beside_end(&e->beside);
 	pl_tree_reap(e, pl_clock_monotonic_ns());
+	if (!e->now.paused)
+		pl_event_looks_take_all(e, true);
 	part_from_all(e, pl_clock_monotonic_ns());
 	e->now.ended = true;
 	pl_sampling_thread_publish(e, pl_clock_monotonic_ns());

@@ -76,6 +76,7 @@ void pl_search_detach(struct pl_engine *e, struct pl_target *t)
 	t->attached = false;
 	e->attached_count--;
 	pl_task_waits_forget(&t->waits);
+	t->said = (struct pl_said_events){0};
 	pl_python_process_detach(&t->python);
 }
 

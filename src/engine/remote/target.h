@@ -11,6 +11,7 @@
 #include "budget.h"
 #include "lock_samples.h"
 #include "python_process.h"
+#include "said_events.h"
 #include "search.h"
 #include "task_waits.h"
 
@@ -43,6 +44,7 @@ struct pl_target {
 	uint64_t listed_tick; /* in which round the lists were read last */
 	struct pl_task_waits waits;
 	struct pl_lock_samples lock_samples;
+	struct pl_said_events said;
 };
 
 #endif
