@@ -73,6 +73,8 @@ struct plumb_error *pl_summary_events(struct pl_summary *s, const struct plumb_p
 			pl_summary_item(row, PL_TONE_PLAIN, "%s %s", pl_units_count(c.kinds[kind]).s,
 					c.kinds[kind] == 1 ? pl_events[kind].one : pl_events[kind].several);
 	tell_marks(s, p, &c);
+	if (p->meta.losses[PL_LOSS_EVENTS])
+		pl_summary_item(row, PL_TONE_PLAIN, "%s left out", pl_units_count(p->meta.losses[PL_LOSS_EVENTS]).s);
 	pl_vec_deinit(&events);
 	return err;
 }

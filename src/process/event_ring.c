@@ -167,17 +167,22 @@ static void take(const struct batch *b, uint32_t i, struct pl_event_look *look)
 	look->said(look->ctx, &e);
 }
 
+/* Texts that are there at the same time have room there, all together: those that have not are one text told often. */
 static void take_all(struct pl_event_ring *r, const struct batch *b, struct pl_event_look *look)
 {
-	for (uint32_t i = 0; i < b->whole; i++) {
-		bool early = !r->looked && b->room->slots[i].time_ns < look->since_ns;
+	uint64_t sum = 0;
 
-		if (early)
+	for (uint32_t i = 0; i < b->whole; i++) {
+		const struct plumb_event_slot *s = &b->room->slots[i];
+
+		if (!r->looked && s->time_ns < look->since_ns)
 			continue;
-		if (is_good(r, b, i))
-			take(b, i, look);
-		else
+		if (!is_good(r, b, i) || sum + text_len(s) > r->known.texts) {
 			look->lost++;
+			continue;
+		}
+		sum += text_len(s);
+		take(b, i, look);
 	}
 	r->next += b->whole;
 	r->stuck_ns = b->whole ? 0 : r->stuck_ns;

@@ -130,6 +130,7 @@ def test_what_was_overwritten_is_counted_exactly(plumb, able):
         wait_heard(plumb, recording, SLOTS + 5000 + 1)
     profile = plumb.report(recording)
     assert profile.json["losses"]["events"] == 5000
+    assert "5,000 left out" in plumb("report", recording).stdout
     assert numbers(marks(profile, "much")) == list(range(5000, SLOTS + 5000))
 
 

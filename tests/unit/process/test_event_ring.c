@@ -408,6 +408,24 @@ static void test_a_head_that_makes_no_sense_is_no_harm(void **state)
 	assert_int_equal(lost, 5);
 }
 
+/* A thousand long texts that are one. */
+static void test_what_is_taken_at_once_has_a_limit(void **state)
+{
+	static char text[8192];
+
+	heard_ring.looked = true;
+	put(memset(text, 'x', sizeof text), sizeof text, 0);
+	for (unsigned i = 1; i < 1000; i++) {
+		ring.slots[i] = ring.slots[0];
+		ring.slots[i].number = i + 1;
+	}
+	ring.head.said = 1000;
+	struct pl_event_look l = {.now_ns = now, .since_ns = BEGIN, .most = UINT32_MAX, .said = ignore};
+	pl_event_ring_look(&heard_ring, &memory, room, &l);
+	assert_int_equal(heard, TEXTS / sizeof text);
+	assert_int_equal(heard + l.lost, 1000);
+}
+
 static void test_where_it_cannot_be_read_nothing_is_taken(void **state)
 {
 	say_many(2);
@@ -440,6 +458,7 @@ int main(void)
 		TEST(another_version_is_left_alone),
 		TEST(an_event_that_makes_no_sense_is_lost_alone),
 		TEST(a_head_that_makes_no_sense_is_no_harm),
+		TEST(what_is_taken_at_once_has_a_limit),
 		TEST(where_it_cannot_be_read_nothing_is_taken),
 	};
 
