@@ -23,6 +23,31 @@ def say(count, name="step"):
         plumb.event(name, number=number, text="größe\n")
 
 
+def together(threads, count):
+    """At once where there is no GIL. They stay until all have said what they have to say."""
+    import threading
+
+    said = threading.Barrier(int(threads) + 1)
+
+    def work(number):
+        said.wait()
+        say(count, "thread %d" % number)
+        said.wait()
+        over.wait()
+
+    over = threading.Event()
+    working = [threading.Thread(target=work, args=(number,)) for number in range(int(threads))]
+    for thread in working:
+        thread.start()
+    said.wait()
+    said.wait()
+    answer(tids=[thread.native_id for thread in working])
+    line()  # once it was heard
+    over.set()
+    for thread in working:
+        thread.join()
+
+
 def between(rounds):
     before(int(rounds))
     plumb.event("between")
@@ -58,7 +83,7 @@ def inner(count):
     module.run_string(module.create(), code)
 
 
-COMMANDS = {function.__name__: function for function in (say, between, fork, execute, inner)}
+COMMANDS = {function.__name__: function for function in (say, together, between, fork, execute, inner)}
 
 
 def line():

@@ -134,6 +134,21 @@ def test_what_was_overwritten_is_counted_exactly(plumb, able):
     assert numbers(marks(profile, "much")) == list(range(5000, SLOTS + 5000))
 
 
+def test_threads_say_each_its_own(plumb, able):
+    threads, count = 4, 500
+    with program(able) as target, attached(plumb, target.pid) as (_, recording):
+        target.tell("together", threads, count)
+        tids = target.answer()["tids"]
+        wait_heard(plumb, recording, threads * count)
+        target.tell("over")
+        assert target.answer() == {"done": "together"}
+    profile = plumb.report(recording)
+    assert profile.json["losses"]["events"] == 0
+    for number, tid in enumerate(tids):
+        found = marks(profile, "thread %d" % number)
+        assert numbers(found) == list(range(count)) and {event.get("tid", tid) for event in found} == {tid}, (number, tid)
+
+
 def test_a_child_of_a_fork_says_its_own(plumb, able):
     with launched(plumb, able) as (target, recording):
         target.do("say", 3)
