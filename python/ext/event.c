@@ -198,7 +198,7 @@ int ext_add_events(PyObject *module)
 	PyObject *place = PyLong_FromUnsignedLongLong(ext_event_place());
 
 	if (!place || PyModule_AddFunctions(module, methods) < 0 ||
-	    PyObject_SetAttrString(module, "event_place", place) < 0) {
+	    PyObject_SetAttrString(module, "_event_place", place) < 0) {
 		Py_XDECREF(place);
 		return -1;
 	}

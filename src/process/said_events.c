@@ -39,7 +39,7 @@ static pl_addr place_in(struct pl_mem *mem, const struct pl_py *py, pl_addr modu
 {
 	pl_addr obj;
 	uint64_t at = 0;
-	struct plumb_error *err = pl_module_attr(mem, py, modules, "plumb._plumb", "event_place", &obj);
+	struct plumb_error *err = pl_module_attr(mem, py, modules, "plumb._plumb", "_event_place", &obj);
 
 	if (!err)
 		err = pl_long_value(mem, py, obj, &at);
