@@ -170,7 +170,7 @@ export const losses = [
 		text: "without native frames",
 		about: "samples without native frames: the thread could not be stopped, or its frames not joined",
 	},
-	{ name: "events", text: "events left out", about: "events that were too many to be kept" },
+	{ name: "events", text: "events left out", about: "events that were too many, or overwritten unread" },
 	{
 		name: "lines",
 		text: "places without lines",
