@@ -117,9 +117,10 @@ struct plumb_error *pl_cycles_add(struct pl_cycles *c, const struct pl_sample *s
 /* The oldest of those that have ended, as there is room for so many only. */
 static void drop_beyond(struct pl_cycles *c)
 {
-	size_t open = c->ended < c->list.len ? c->list.data[c->list.len - 1].cells.len : 0, gone = 0,
-	       cells = c->cells - open;
+	size_t gone = 0, cells = c->cells;
 
+	for (size_t open = c->ended; open < c->list.len; open++)
+		cells -= c->list.data[open].cells.len;
 	while (gone < c->ended && (c->ended - gone > c->max || (c->max_cells && cells > c->max_cells)))
 		cells -= c->list.data[gone++].cells.len;
 	if (gone)

@@ -126,6 +126,22 @@ static void there_is_room_for_so_many_stacks(void **state)
 	pl_cycles_deinit(&c);
 }
 
+/* The room is of cycles that have ended: samples of several others may be there. */
+static void what_has_not_ended_takes_no_room(void **state)
+{
+	struct pl_cycles c = cycles(100);
+
+	c.max_cells = 2;
+	add(&c, 50, 1);
+	add(&c, 150, 1);
+	add(&c, 160, 2);
+	add(&c, 250, 1);
+	assert_ok(pl_cycles_advance(&c, 120, 5120));
+	assert_true(c.ended == 1 && c.list.len == 3 && pl_cycles_oldest(&c)->number == 0);
+	pl_cycles_clear(&c);
+	pl_cycles_deinit(&c);
+}
+
 /* Whoever was held up for long has many to drop at a time. */
 static void very_many_may_have_gone(void **state)
 {
@@ -159,6 +175,7 @@ int main(void)
 		cmocka_unit_test(cycles_without_samples_are_cycles),
 		cmocka_unit_test(the_oldest_goes),
 		cmocka_unit_test(there_is_room_for_so_many_stacks),
+		cmocka_unit_test(what_has_not_ended_takes_no_room),
 		cmocka_unit_test(very_many_may_have_gone),
 		cmocka_unit_test(without_a_length_there_are_none),
 	};
