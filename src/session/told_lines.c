@@ -9,6 +9,7 @@
 
 /* A location whose functions are told, the innermost first. */
 struct asked {
+	struct pl_strtab *texts;
 	PL_VEC(struct pl_told_frame) found;
 	struct plumb_error *err;
 };
@@ -17,30 +18,25 @@ struct plumb_error *pl_told_lines_init(struct pl_told_lines *l, const struct plu
 {
 	l->count = p->location_count;
 	l->told = calloc((size_t)l->count + 1, sizeof *l->told);
-	return l->told ? NULL : &pl_err_no_memory;
-}
-
-static void free_frames(const struct pl_told_frame *frames, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		free((char *)frames[i].name);
-		free((char *)frames[i].source);
-	}
-	free((struct pl_told_frame *)frames);
+	return l->told ? pl_strtab_create(&l->texts) : &pl_err_no_memory;
 }
 
 void pl_told_lines_deinit(struct pl_told_lines *l)
 {
 	for (uint32_t i = 0; l->told && i < l->count; i++)
-		free_frames(l->told[i].frames, l->told[i].count);
+		free((struct pl_told_frame *)l->told[i].frames);
 	free(l->told);
+	pl_strtab_destroy(l->texts);
 }
 
-/* False: there is no memory for it. NULL stays NULL. */
-static bool copy_text(const char *text, const char **ret)
+/* NULL stays NULL. */
+static struct plumb_error *keep_text(struct pl_strtab *texts, const char *text, const char **ret)
 {
-	*ret = text ? strdup(text) : NULL;
-	return !text || *ret;
+	uint32_t id;
+	struct plumb_error *err = text ? pl_strtab_add(texts, text, strlen(text), &id) : NULL;
+
+	*ret = text && !err ? pl_strtab_get(texts, id, NULL) : NULL;
+	return err;
 }
 
 static void take_place(void *ctx, const struct pl_late_place *p)
@@ -48,14 +44,12 @@ static void take_place(void *ctx, const struct pl_late_place *p)
 	struct asked *a = ctx;
 	struct pl_told_frame f = {.line = p->line, .plumbing = p->plumbing};
 
-	if (a->err)
-		return;
-	const bool copied = copy_text(p->name, &f.name) && copy_text(p->source, &f.source);
-	if (copied && pl_vec_push(&a->found, f))
-		return;
-	a->err = &pl_err_no_memory;
-	free((char *)f.name);
-	free((char *)f.source);
+	if (!a->err)
+		a->err = keep_text(a->texts, p->name, &f.name);
+	if (!a->err)
+		a->err = keep_text(a->texts, p->source, &f.source);
+	if (!a->err && !pl_vec_push(&a->found, f))
+		a->err = &pl_err_no_memory;
 }
 
 static void reverse(struct pl_told_frame *frames, size_t count)
@@ -71,13 +65,13 @@ static void reverse(struct pl_told_frame *frames, size_t count)
 struct plumb_error *pl_told_lines_add(struct pl_told_lines *l, struct pl_late_symbols *s, uint32_t location,
 				      uint64_t address)
 {
-	struct asked a = {0};
+	struct asked a = {.texts = l->texts};
 	bool left_out;
 
 	pl_late_symbols_places(s, address, take_place, &a, &left_out);
 	l->left_out += left_out;
 	if (a.err || left_out || !a.found.len) {
-		free_frames(a.found.data, a.found.len);
+		pl_vec_deinit(&a.found);
 		return a.err;
 	}
 	reverse(a.found.data, a.found.len);
