@@ -31,13 +31,21 @@ struct told {
 	size_t len, count;
 };
 
+/* addr2line leaves "build/.." in a path, and a build may have its own folder's name left out. */
+static const char *below_root(const char *path)
+{
+	const char *found = path ? strstr(path, "tests/unit/os/") : "??";
+
+	return found ? found : path;
+}
+
 static void tell(void *ctx, const struct pl_dwarf_place *p)
 {
 	struct told *t = ctx;
 
 	t->count++;
 	t->len += (size_t)snprintf(t->text + t->len, sizeof t->text - t->len, "%s %s:%u\n",
-				   p->function ? p->function : "??", p->file ? p->file : "??", p->line);
+				   p->function ? p->function : "??", below_root(p->file), p->line);
 	assert_true(t->len < sizeof t->text);
 }
 
@@ -63,7 +71,7 @@ static void compare(struct pl_file_lines *l, uint64_t addr)
 		char *more = strstr(place, " (discriminator");
 		if (more)
 			*more = '\0';
-		at += (size_t)snprintf(want + at, sizeof want - at, "%s %s\n", name, place);
+		at += (size_t)snprintf(want + at, sizeof want - at, "%s %s\n", name, below_root(place));
 	}
 	assert_int_equal(pclose(f), 0);
 	const size_t count = pl_file_lines_places(l, addr, MOST, tell, &t, &left_out);
@@ -95,8 +103,7 @@ static void each_instruction_is_that_of_addr2line(void **state)
 			compared++;
 		}
 	}
-	if (pclose(f) != 0)
-		skip(); /* no objdump is here */
+	assert_int_equal(pclose(f), 0); /* objdump comes with the compiler's linker */
 	assert_true(compared >= 10);
 	pl_file_lines_destroy(l);
 }
