@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "priv.h"
 #include "proc.h"
@@ -88,12 +89,18 @@ void pl_program_user(pid_t pid, char *buf, size_t size)
 	pl_priv_user(pl_proc_owner(pid), buf, size);
 }
 
+/* A stop that another thread of ours has asked for, as it traces the program, is told whatever is asked. */
+static bool is_end(const siginfo_t *info)
+{
+	return info->si_pid && info->si_code != CLD_TRAPPED;
+}
+
 bool pl_program_has_ended(pid_t pid)
 {
 	int before = errno; /* of whoever a signal handler has interrupted */
 	siginfo_t info = {0};
 	bool ended =
-		waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 ? info.si_pid != 0 : errno == ECHILD;
+		waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 ? is_end(&info) : errno == ECHILD;
 
 	errno = before;
 	return ended;
@@ -101,10 +108,17 @@ bool pl_program_has_ended(pid_t pid)
 
 void pl_program_wait_end(pid_t pid)
 {
+	const struct timespec moment = {.tv_nsec = 1000000};
 	siginfo_t info;
 
-	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
-		;
+	for (;;) {
+		int r = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+
+		if (r == 0 ? is_end(&info) : errno != EINTR)
+			return;
+		if (r == 0) /* until that thread has seen its stop */
+			(void)nanosleep(&moment, NULL);
+	}
 }
 
 int pl_program_reap(pid_t pid)

@@ -149,12 +149,16 @@ static void end(pid_t pid, int out_fd)
 	close(out_fd);
 }
 
-/* A stop of the sampling thread's that is still to come would be told to waitpid(), too. */
+/* A stop that the sampling thread has asked for and not waited for is told, whatever is asked, until that thread, which
+ * has been joined, has gone for the kernel, too: then it is over. */
 static void assert_runs(pid_t pid)
 {
-	siginfo_t info = {0};
+	siginfo_t info;
 
-	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+	do {
+		info = (siginfo_t){0};
+		assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+	} while (info.si_pid && info.si_code == CLD_TRAPPED);
 	assert_int_equal(info.si_pid, 0);
 }
 
