@@ -82,7 +82,6 @@ def numbers(events):
     return [int(event["labels"]["number"]) for event in events]
 
 
-@pytest.mark.smoke
 def test_all_that_is_said_is_heard_in_order(plumb, able):
     with program(able) as target:
         target.do("say", 10, "before")  # it was attached
@@ -168,6 +167,7 @@ def test_a_child_of_a_fork_says_its_own(plumb, able):
     assert {event["pid"] for event in marks(profile, "of the child")} == {child} and profile.json["losses"]["events"] == 0
 
 
+@pytest.mark.smoke
 def test_the_program_that_is_executed_is_heard_anew(plumb, one):
     with launched(plumb, one) as (target, recording):
         target.do("say", 2)
