@@ -67,6 +67,7 @@ def test_a_finding_leads_to_its_evidence(found, opened, rule, window):
         more.click()
     report.page.get_by_role("button", name="Show where").nth(rules_of(made.report()).index(rule)).click()
     report.rest()
+    assert not report.page.get_by_role("button", name="Less", exact=True).count(), "what was asked for is in view, not the findings"
     if rule in TABLE:
         section = report.page.locator("[data-table=%s]" % TABLE[rule])
         assert section.get_by_role("heading").evaluate(SEEN) and section.locator("tbody tr").first.evaluate(SEEN)

@@ -18,6 +18,7 @@ import { hotPath } from "./hotPath";
 import type { Page } from "./page";
 import { useSettled } from "./useSettled";
 
+const FINDINGS = 2; /* before more is asked for: what is looked at stays in the upper half */
 const STEPS = 4;
 const REASONS = 4;
 const WORTH_TELLING = 0.01;
@@ -98,14 +99,26 @@ function Waits({ page }: { page: Page }): JSX.Element | null {
 	return <>{` Threads waited ${percent(all)} of their time: ${parts.join(", ")}.`}</>;
 }
 
+interface FindingProps {
+	page: Page;
+	rule: string;
+	sentence: string;
+	/** Its evidence was asked for. */
+	onShow: () => void;
+}
+
 /** With the samples that it is about, where they can be chosen. */
-function Finding({ page, rule, sentence }: { page: Page; rule: string; sentence: string }): JSX.Element {
+function Finding({ page, rule, sentence, onShow }: FindingProps): JSX.Element {
 	const evidence = evidenceOf(rule, page.profile);
+	const show = (): void => {
+		if (evidence) page.change(evidence);
+		onShow();
+	};
 	return (
 		<>
 			<strong>{`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}. `}</strong>
 			{evidence ? (
-				<button type="button" class="link" onClick={() => page.change(evidence)}>
+				<button type="button" class="link" onClick={show}>
 					Show where
 				</button>
 			) : null}{" "}
@@ -113,13 +126,19 @@ function Finding({ page, rule, sentence }: { page: Page; rule: string; sentence:
 	);
 }
 
+function findingsOf({ profile }: Page): readonly { rule: string; sentence: string }[] {
+	return profile.meta.findings ?? [];
+}
+
 /** Of the whole recording, whatever is filtered. */
-function Findings({ page }: { page: Page }): JSX.Element {
+function Findings({ page, most, onShow }: { page: Page; most: number; onShow: () => void }): JSX.Element {
 	return (
 		<>
-			{(page.profile.meta.findings ?? []).map(({ rule, sentence }) => (
-				<Finding key={rule} page={page} rule={rule} sentence={sentence} />
-			))}
+			{findingsOf(page)
+				.slice(0, most)
+				.map(({ rule, sentence }) => (
+					<Finding key={rule} page={page} rule={rule} sentence={sentence} onShow={onShow} />
+				))}
 		</>
 	);
 }
@@ -166,14 +185,15 @@ export function Answer({ page }: { page: Page }): JSX.Element {
 	const text = useRef<HTMLParagraphElement>(null);
 	const [whole, setWhole] = useState(false);
 	const isCut = useIsCut(text, [sentence, page.profile, whole]);
+	const hasMore = isCut || findingsOf(page).length > FINDINGS;
 	return (
 		<div class="answer-box">
 			<p ref={text} class={whole ? "answer" : "answer short"}>
 				{sideOf(page)}
-				<Findings page={page} />
+				<Findings page={page} most={whole ? Infinity : FINDINGS} onShow={() => setWhole(false)} />
 				{sentence}
 			</p>
-			{isCut || whole ? (
+			{hasMore || whole ? (
 				<button type="button" class="link" aria-expanded={whole} onClick={() => setWhole(!whole)}>
 					{whole ? "Less" : "More …"}
 				</button>
