@@ -96,6 +96,8 @@ static void note(int fd, bool waits)
 		if (!pl_vec_push(&noted, (struct noted){0}))
 			return;
 	noted.data[fd] = (struct noted){.whose = OURS, .waits = waits, .file = pl_file_id(fd)};
+	if (!noted.data[fd].file.known && errno == EBADF) /* the program has closed it since it was opened */
+		noted.data[fd].whose = NOT_OURS;
 }
 
 static void take_lock(void)

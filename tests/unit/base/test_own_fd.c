@@ -96,6 +96,32 @@ static void a_number_that_is_anothers_by_now_stays_open(void **state)
 static atomic_bool over;
 
 /* The numbers that are free go to and fro between ours and theirs. */
+static int open_and_lose(void)
+{
+	int fd = eventfd(0, EFD_CLOEXEC);
+
+	assert_true(fd >= 0 && close(fd) == 0);
+	return fd;
+}
+
+/* As by a thread of the program that closes all there are. What has the number afterwards is nothing of ours. */
+static void a_number_that_is_lost_while_it_is_opened_is_anothers(void **state)
+{
+	int (*const take[])(int fd) = {pl_own_fd, pl_own_fd_end};
+
+	for (int i = 0; i < 2; i++) {
+		if (i)
+			pl_own_fd_begin();
+		int fd = take[i](open_and_lose());
+
+		assert_int_equal(memfd_create("another", MFD_CLOEXEC), fd);
+		assert_false(pl_own_fd_is(fd));
+		assert_int_equal(pl_own_fd_close(fd), 0);
+		assert_true(is_open(fd));
+		close(fd);
+	}
+}
+
 static void *open_and_close(void *unused)
 {
 	while (!atomic_load(&over)) {
@@ -265,6 +291,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_of_a_fork_has_what_is_not_ours),
 		cmocka_unit_test(a_number_that_is_anothers_by_now_stays_open),
+		cmocka_unit_test(a_number_that_is_lost_while_it_is_opened_is_anothers),
 		cmocka_unit_test(a_fork_at_any_moment_leaves_a_child_that_works),
 		cmocka_unit_test(a_child_keeps_nothing_that_is_open_for_a_moment),
 		cmocka_unit_test(a_new_file_with_the_number_of_the_old_one_is_left_alone),
