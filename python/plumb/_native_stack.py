@@ -17,6 +17,7 @@ from plumb._plumb import Error
 
 _SECONDS = 5.0  # that the program takes at most
 _GRACE = 5.0  # for it to begin and to end
+_TRIES = 3
 _MISSING = "<missing>"
 
 
@@ -118,9 +119,12 @@ def _why_not(process: Dict[str, Any], thread: Dict[str, Any]) -> Optional[str]:
 def get(tid: int, leave_out: Any) -> List[NativeFrame]:
     """Innermost first. Of the thread that asks, what it does to ask, from the code `leave_out` on, is no part of its stack."""
     tid = operator.index(tid)
-    process = _dumped(tid)
-    thread = _thread(process, tid)
-    why = _why_not(process, thread)
+    for _ in range(_TRIES):  # a thread that runs may be at one of the few places where its frames cannot be told
+        process = _dumped(tid)
+        thread = _thread(process, tid)
+        why = _why_not(process, thread)
+        if why is None or process["stop_refused"] or thread["doing"] == "ended":
+            break
     if why is not None:
         raise Error("the native stack of thread %d could not be read: %s" % (tid, why))
     frames = [_frame(frame) for frame in thread["frames"]]
