@@ -92,20 +92,33 @@ static void figures_are_not_older_than_the_samples_they_are_shown_with(void **st
 	session_deinit(&s);
 }
 
-static void a_cycle_that_has_just_begun_has_lasted_no_time(void **state)
+static void check_recent(struct plumb_session *s, uint64_t samples, uint64_t lasted_ns)
 {
-	struct pl_engine engine = {.stats = {.elapsed_ns = 990}, .later = {.elapsed_ns = 990}, .sample_ns = 1010};
-	struct plumb_session s;
 	struct plumb_profile *p;
 	struct plumb_profile_info info;
 
-	session_init(&s, &engine);
-	s.cycles = (struct pl_cycles){.length_ns = 1000, .max = 10};
-	assert_ok(plumb_session_recent(&s, &p));
+	assert_ok(plumb_session_recent(s, &p));
 	plumb_profile_info(p, &info);
-	assert_int_equal(info.samples, 1);
-	assert_int_equal(info.duration_ns, 0);
+	assert_int_equal(info.samples, samples);
+	assert_int_equal(info.duration_ns, lasted_ns);
 	plumb_profile_destroy(p);
+}
+
+/* The engine is 990 ns old, and gives one more sample, of the cycle that begins at 1,000 ns. */
+static void recent_init(struct plumb_session *s, struct pl_engine *engine)
+{
+	*engine = (struct pl_engine){.stats = {.elapsed_ns = 990}, .later = {.elapsed_ns = 990}, .sample_ns = 1010};
+	session_init(s, engine);
+	s->cycles = (struct pl_cycles){.length_ns = 1000, .max = 10};
+}
+
+static void a_cycle_that_has_just_begun_has_lasted_no_time(void **state)
+{
+	struct pl_engine engine;
+	struct plumb_session s;
+
+	recent_init(&s, &engine);
+	check_recent(&s, 1, 0);
 	session_deinit(&s);
 }
 
@@ -118,19 +131,12 @@ static void add_to_cycle(struct plumb_session *s, uint64_t time_ns, uint64_t sam
 /* Samples of the next cycle are there before it is told that it is so late. */
 static void what_has_not_ended_is_in_one_piece_while_the_next_cycle_has_samples_already(void **state)
 {
-	struct pl_engine engine = {.stats = {.elapsed_ns = 990}, .later = {.elapsed_ns = 990}, .sample_ns = 1010};
+	struct pl_engine engine;
 	struct plumb_session s;
-	struct plumb_profile *p;
-	struct plumb_profile_info info;
 
-	session_init(&s, &engine);
-	s.cycles = (struct pl_cycles){.length_ns = 1000, .max = 10};
+	recent_init(&s, &engine);
 	add_to_cycle(&s, 500, 8);
-	assert_ok(plumb_session_recent(&s, &p));
-	plumb_profile_info(p, &info);
-	assert_int_equal(info.samples, 9);
-	assert_int_equal(info.duration_ns, 990);
-	plumb_profile_destroy(p);
+	check_recent(&s, 9, 990);
 	session_deinit(&s);
 }
 
