@@ -118,15 +118,11 @@ static void tell_place(void *ctx, const struct pl_dwarf_place *p)
 void pl_late_symbols_places(struct pl_late_symbols *s, uint64_t address,
 			    void (*tell)(void *ctx, const struct pl_late_place *p), void *ctx, bool *left_out)
 {
-	const uint64_t left = s->lines ? pl_symbol_lines_left(&s->reader, 0) : 0;
 	struct telling t = {s, tell, ctx};
+	struct pl_symbol_places q = {.address = address, .tell = tell_place, .ctx = &t};
 
-	*left_out = s->lines != NULL;
-	if (!left)
-		return;
-	const uint64_t before = s->lines->work.spent;
-	(void)pl_file_lines_places(s->lines, address, left, tell_place, &t, left_out);
-	pl_symbol_lines_note(&s->reader, 0, s->lines->work.spent - before);
+	(void)pl_symbol_places(&s->reader, s->lines, &q);
+	*left_out = q.left_out;
 }
 
 const char *pl_late_symbols_name(struct pl_late_symbols *s, uint64_t address)

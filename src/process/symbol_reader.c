@@ -147,6 +147,19 @@ void pl_symbol_lines_note(struct pl_symbol_reader *r, pid_t pid, uint64_t spent)
 	note_spent(&r->lines_spent, &r->lines_by_process, pid, spent);
 }
 
+size_t pl_symbol_places(struct pl_symbol_reader *r, struct pl_file_lines *l, struct pl_symbol_places *q)
+{
+	const uint64_t left = l ? pl_symbol_lines_left(r, q->pid) : 0;
+
+	q->left_out = l != NULL;
+	if (!left)
+		return 0;
+	const uint64_t before = l->work.spent;
+	size_t count = pl_file_lines_places(l, q->address, left, q->tell, q->ctx, &q->left_out);
+	pl_symbol_lines_note(r, q->pid, l->work.spent - before);
+	return count;
+}
+
 static struct pl_symbol_job *job_create(const struct pl_code_file *q, uint64_t most)
 {
 	struct pl_symbol_job *j = calloc(1, sizeof *j);

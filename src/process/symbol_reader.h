@@ -36,6 +36,16 @@ struct pl_file_lines *pl_symbol_take_lines(struct pl_symbol_reader *r);
 /** What a question about lines of a file of @p pid may cost, and what it has cost. */
 uint64_t pl_symbol_lines_left(const struct pl_symbol_reader *r, pid_t pid);
 void pl_symbol_lines_note(struct pl_symbol_reader *r, pid_t pid, uint64_t spent);
+/** A question about lines. */
+struct pl_symbol_places {
+	pid_t pid; /* whose file it is */
+	uint64_t address;
+	void (*tell)(void *ctx, const struct pl_dwarf_place *p);
+	void *ctx;
+	bool left_out; /* out: as of pl_file_lines_places; also where nothing more may be asked of files of `pid` */
+};
+/** pl_file_lines_places of @p l, NULL for none, with what is left for files of its process. */
+size_t pl_symbol_places(struct pl_symbol_reader *r, struct pl_file_lines *l, struct pl_symbol_places *q);
 /** Nothing more is asked: who still reads is left behind. */
 void pl_symbol_reader_deinit(struct pl_symbol_reader *r);
 

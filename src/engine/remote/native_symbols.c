@@ -186,14 +186,14 @@ size_t pl_native_symbols_places(struct pl_native_symbols *s, const struct pl_nat
 {
 	const struct pl_native_symbols_file *f =
 		n->module && n->module->id < s->files.len ? &s->files.data[n->module->id] : NULL;
-	struct pl_file_lines *l = f ? f->lines : NULL;
-	const uint64_t left = l ? pl_symbol_lines_left(&s->reader, n->module->pid) : 0;
+	struct pl_symbol_places q = {.address = place, .tell = tell, .ctx = ctx};
 
-	*left_out = l || (f && f->lines_left_out);
-	if (!left)
+	if (!f) {
+		*left_out = false;
 		return 0;
-	const uint64_t before = l->work.spent;
-	size_t count = pl_file_lines_places(l, place, left, tell, ctx, left_out);
-	pl_symbol_lines_note(&s->reader, n->module->pid, l->work.spent - before);
+	}
+	q.pid = n->module->pid;
+	size_t count = pl_symbol_places(&s->reader, f->lines, &q);
+	*left_out = q.left_out || f->lines_left_out;
 	return count;
 }
