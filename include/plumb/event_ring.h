@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define PLUMB_EVENT_RING_MAGIC 0x31474e5245424c50ull /* of this layout; another one has another */
+#define PLUMB_EVENT_LABELS     16		     /* at most, of one event */
 #define PLUMB_EVENT_TEXT_BYTES 10240		     /* at most, of one event */
 
 /** Where it is. Addresses are those of the program. */

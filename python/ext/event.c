@@ -7,7 +7,6 @@
 
 #include "own_events.h"
 
-#define MOST_LABELS  16
 #define KEY_LENGTH   40 /* characters */
 #define VALUE_LENGTH 100
 
@@ -42,7 +41,7 @@ static bool is_plain(const char *text, Py_ssize_t len, int most)
 	return true;
 }
 
-/* What is long, or has characters that cannot be shown, is what plumb._tags.cut() makes of it. */
+/* What is long, or has characters that cannot be shown, is what plumb._texts.cut() makes of it. */
 static int put_cut(const struct ext_profiler *st, struct said *s, PyObject *o, int most)
 {
 	PyObject *shown = PyObject_CallFunction(st->cut, "Oi", o, most);
@@ -115,7 +114,7 @@ static int put_all(const struct ext_profiler *st, struct said *s, const struct c
 	int ret = put_str(st, s, c->args[0], VALUE_LENGTH);
 
 	s->name_len = s->len;
-	for (Py_ssize_t i = 0; i < labels && i < MOST_LABELS && ret == 0; i++)
+	for (Py_ssize_t i = 0; i < labels && i < PLUMB_EVENT_LABELS && ret == 0; i++)
 		ret = put_label(st, s, PyTuple_GetItem(c->names, i), c->args[1 + i]);
 	return ret;
 }

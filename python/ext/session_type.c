@@ -10,10 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <plumb/event_ring.h>
+
 #include "tag.h"
 
-#define MOST_LABELS 16 /* of an event */
-#define MOST_ENDED  64 /* cycles that are handed over at a time: they are copies */
+#define MOST_ENDED 64 /* cycles that are handed over at a time: they are copies */
 
 struct session {
 	PyObject_HEAD PyObject *module;
@@ -353,7 +354,7 @@ static PyObject *session_set_rate(PyObject *o, PyObject *rate)
 static PyObject *session_event(PyObject *o, PyObject *args)
 {
 	struct session *self = (struct session *)o;
-	const char *name, *labels, *texts[2 * MOST_LABELS];
+	const char *name, *labels, *texts[2 * PLUMB_EVENT_LABELS];
 	Py_ssize_t labels_len;
 	size_t count = 0;
 
@@ -363,7 +364,7 @@ static PyObject *session_event(PyObject *o, PyObject *args)
 		Py_RETURN_NONE;
 	if (check_alive(self) < 0)
 		return NULL;
-	for (const char *at = labels; at < labels + labels_len && count < 2 * MOST_LABELS; at += strlen(at) + 1)
+	for (const char *at = labels; at < labels + labels_len && count < 2 * PLUMB_EVENT_LABELS; at += strlen(at) + 1)
 		texts[count++] = at;
 	Py_BEGIN_ALLOW_THREADS;
 	ext_lock(&self->lock);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define SLOTS_MAX   65536u
-#define LABELS_MAX  16
 #define BATCHES	    4		 /* of a look */
 #define PATIENCE_NS 100000000ull /* for an event that is being written */
 
@@ -141,7 +140,7 @@ static bool are_labels(const char *labels, uint32_t len)
 
 	for (uint32_t i = 0; i < len; i++)
 		ends += labels[i] == '\0';
-	return len == 0 || (labels[len - 1] == '\0' && ends % 2 == 0 && ends <= 2 * LABELS_MAX);
+	return len == 0 || (labels[len - 1] == '\0' && ends % 2 == 0 && ends <= 2 * PLUMB_EVENT_LABELS);
 }
 
 static bool is_good(const struct pl_event_ring *r, const struct batch *b, uint32_t i)
