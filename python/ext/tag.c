@@ -139,12 +139,25 @@ static PyObject *tag_get_id(PyObject *self, void *closure)
 	return PyLong_FromUnsignedLong(((struct tag *)self)->id);
 }
 
+static PyObject *tag_set_id(PyObject *self, PyObject *arg)
+{
+	unsigned long id = PyLong_AsUnsignedLong(arg);
+
+	if (PyErr_Occurred())
+		return NULL;
+	((struct tag *)self)->id = (uint32_t)id;
+	Py_RETURN_NONE;
+}
+
+static PyMethodDef tag_methods[] = {
+	{"set_id", tag_set_id, METH_O, "set_id($self, id, /)\n--\n\nGive it another number; 0: no tag."}, {0}};
 static PyGetSetDef tag_fields[] = {{"id", tag_get_id, NULL, "Its number.", NULL}, {0}};
 
 static PyType_Slot tag_slots[] = {
 	{Py_tp_doc, "Tag(id)\n--\n\nWhat a thread bears in its context; `plumb.tag` makes them."},
 	{Py_tp_init, (void *)tag_init},
 	{Py_tp_getset, tag_fields},
+	{Py_tp_methods, tag_methods},
 	{0},
 };
 
@@ -158,12 +171,26 @@ static PyType_Spec tag_spec = {
 /* ---- where sessions look ----------------------------------------------------------------------------------------- */
 
 static struct plumb_tags place = {.header = sizeof(PyObject), .text = text_of, .labels = labels_of};
-static PyObject *place_var; /* lives as long as sessions may look for its address */
-static atomic_bool claimed;
+static _Atomic(PyObject *) place_var; /* whose place it is: lives as long as sessions may look for its address */
 
 const struct plumb_tags *ext_tags(void)
 {
 	return &place;
+}
+
+/* Whoever was interrupted between this and the end may come again, with the same variable. */
+static bool claim_place(PyObject *var)
+{
+	PyObject *nobody = NULL;
+
+	if (atomic_compare_exchange_strong(&place_var, &nobody, var)) {
+		Py_INCREF(var);
+		return true;
+	}
+	if (nobody == var)
+		return true;
+	PyErr_SetString(PyExc_RuntimeError, "another interpreter of this process uses tags, or another copy of plumb");
+	return false;
 }
 
 static PyObject *set_tag_place(PyObject *module, PyObject *args, PyObject *kwargs)
@@ -180,11 +207,10 @@ static PyObject *set_tag_place(PyObject *module, PyObject *args, PyObject *kwarg
 	Py_hash_t hash = PyObject_Hash(var);
 	if (hash == -1)
 		return NULL;
-	if (atomic_exchange(&claimed, true)) {
-		PyErr_SetString(PyExc_RuntimeError,
-				"another interpreter of this process uses tags, or another copy of plumb");
+	if (!claim_place(var))
 		return NULL;
-	}
+	if (__atomic_load_n(&place.ready, __ATOMIC_ACQUIRE))
+		Py_RETURN_NONE; /* sessions look there, and have found it to be right */
 	/* As hamt_hash() in Python/hamt.c, which avoids -1. */
 	p.hash = (uint32_t)(uint64_t)hash ^ (uint32_t)((uint64_t)hash >> 32);
 	p.hash = p.hash == UINT32_MAX ? UINT32_MAX - 1 : p.hash;
@@ -194,8 +220,6 @@ static PyObject *set_tag_place(PyObject *module, PyObject *args, PyObject *kwarg
 	p.array_type = array;
 	p.collision_type = collision;
 	place = p;
-	Py_INCREF(var);
-	place_var = var;
 	Py_RETURN_NONE;
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 from contextvars import Context, ContextVar, copy_context
-from typing import Any, Iterator, List, Optional, Set, Type
+from typing import Any, Callable, Iterator, List, Optional, Set
 
 from plumb._plumb import Tag, find_tag, own_memory, set_tag_place, thread_state, use_tag_place
 
@@ -113,10 +113,10 @@ def colliding(var: ContextVar[Any]) -> Optional[ContextVar[Any]]:
     return None
 
 
-def _look(var: ContextVar[Any], value_type: Type[Tag]) -> None:
+def _look(var: ContextVar[Any], value: Callable[[int], Tag]) -> None:
     """Find all of it and let find_tag() look there."""
-    one, two = Context(), Context()
-    one.run(var.set, value_type(2))
+    one, two, set_value = Context(), Context(), value(2)
+    one.run(var.set, set_value)
     trie = _variables(one)
     collision, other = 0, colliding(var)
     if other is not None:
@@ -125,7 +125,7 @@ def _look(var: ContextVar[Any], value_type: Type[Tag]) -> None:
         collision = _node_type(two, "hamt_collision_node")
     set_tag_place(
         var=var,
-        value_type=value_type,
+        value_type=type(set_value),
         bitmap_type=_node_type(one, "hamt_bitmap_node"),
         array_type=_node_type(_with_variables(_MANY), "hamt_array_node"),
         collision_type=collision,
@@ -148,28 +148,33 @@ def _contexts(var: ContextVar[Any]) -> Iterator[Context]:
         yield context
 
 
-def _prove(var: ContextVar[Any], value_type: Type[Tag]) -> None:
-    """What is set is found, whatever else there is, and nothing where nothing is set."""
+def _prove(var: ContextVar[Any], value: Callable[[int], Tag]) -> None:
+    """What is set is found, whatever else there is, and nothing where nothing is set. A signal handler that comes meanwhile can copy
+    these contexts: in its copies nothing is found afterwards."""
 
     def found() -> int:
         return find_tag(thread_state())
 
     for number, context in enumerate(_contexts(var), 2):
-        before = context.run(found)
-        context.run(var.set, value_type(number))
+        seen, set_value = [context.run(found)], value(number)
+        context.run(var.set, set_value)
         copied = context.copy()
-        seen = [before, context.run(found), copied.run(found)]
-        context.run(var.set, None)
-        seen += [context.run(found), copied.run(found)]
+        try:
+            seen += [context.run(found), copied.run(found)]
+            context.run(var.set, None)
+            seen += [context.run(found), copied.run(found)]
+        finally:
+            set_value.set_id(0)
         if seen != [0, number, number, 0, number]:
             raise Unknown("%s instead of tag %d" % (seen, number))
 
 
-def find(var: ContextVar[Any], value_type: Type[Tag]) -> str:
-    """Let sessions find what is set in the variable. Why that is not possible; "" if it is."""
+def find(var: ContextVar[Any], value: Callable[[int], Tag]) -> str:
+    """Let sessions find what is set in the variable, which value() makes of a number. Why that is not possible; "" if it is. What is
+    raised in the middle, as by a signal handler, leaves nothing behind that another call could not do again."""
     try:
-        _look(var, value_type)
-        _prove(var, value_type)
+        _look(var, value)
+        _prove(var, value)
     except (Unknown, RuntimeError, OSError, ValueError) as why:
         return str(why)
     use_tag_place()

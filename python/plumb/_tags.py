@@ -51,7 +51,7 @@ def _are_usable() -> bool:
         if _usable is None:
             _finding = threading.get_ident()
             try:
-                why_not = _contexts.find(_current, _Entry)
+                why_not = _contexts.find(_current, _of_nobody)
                 _usable = not why_not
             finally:
                 _finding = 0
@@ -87,6 +87,13 @@ def _enter(owner: tag) -> None:
     entry = _Entry(_number(labels, of_request))
     entry.labels, entry.owner, entry.outer, entry.of_request = labels, owner, outer, of_request
     _current.set(entry)
+
+
+def _of_nobody(number: int) -> _Entry:
+    """Nobody entered it, and it has no labels: to find out where Python keeps one. A signal handler may find it set."""
+    entry = _Entry(number)
+    entry.labels, entry.owner, entry.outer, entry.of_request = (), _NOBODY, None, False
+    return entry
 
 
 def _leave(owner: tag) -> None:
@@ -134,6 +141,9 @@ class tag:
     def __call__(self, function: _Function) -> _Function:
         made: _Function = decorate_any(function, functools.partial(_tagged, self))
         return made
+
+
+_NOBODY = tag()
 
 
 class RequestTag(tag):

@@ -423,6 +423,59 @@ def check_a_tag_in_the_middle_of_finding_out_is_none():
     assert seen == [None]
 
 
+def check_a_context_that_is_copied_in_the_middle_of_finding_out_is_as_good_as_another():
+    """As by a signal handler that comes there, or begins a task."""
+    copied, found = [], _contexts.find_tag
+
+    def interrupted(state):
+        copied.append(contextvars.copy_context())
+        assert copied[-1].run(list, a_tagged_generator()) == [{}, {}]
+        return found(state)
+
+    usable, _tags._usable, _contexts.find_tag = _tags._usable, None, interrupted
+    try:
+        with plumb.tag(b=1):
+            assert labels() == {"b": "1"}
+    finally:
+        _tags._usable, _contexts.find_tag = usable, found
+    assert len(copied) > 10
+    for context in copied:
+        assert context.run(number) == 0
+        assert context.run(tagged) == {"route": "/y"} and context.run(number) == 0
+
+
+@plumb.tag(step="list")
+def a_tagged_generator():
+    yield labels()
+    yield labels()
+
+
+def check_what_is_raised_in_the_middle_of_finding_out_does_no_harm():
+    """As by Ctrl-C, or by a handler of SIGALRM that limits a time: wherever that comes, tags are found out the next time."""
+    for function in ("set_tag_place", "find_tag", "use_tag_place"):
+        _tags._usable = None
+        raised_behind(function)
+    with plumb.tag(b=1):
+        assert labels() == {"b": "1"}
+
+
+def raised_behind(function):
+    done = getattr(_contexts, function)
+
+    def interrupted(*args, **kwargs):
+        done(*args, **kwargs)
+        raise KeyboardInterrupt
+
+    setattr(_contexts, function, interrupted)
+    try:
+        with plumb.tag(a=1):
+            raise AssertionError("nobody was interrupted")
+    except KeyboardInterrupt:
+        pass
+    finally:
+        setattr(_contexts, function, done)
+
+
 def check_where_it_cannot_work_it_says_so_once():
     """It begins with a package that does not know yet."""
     usable, look = _tags._usable, _contexts._look
@@ -446,7 +499,8 @@ def check_where_it_cannot_work_it_says_so_once():
 
 def main():
     checks = [name for name in globals() if name.startswith("check_")]
-    checks.sort(key=lambda name: name == "check_too_many_are_one")
+    first, last = "check_what_is_raised_in_the_middle_of_finding_out_does_no_harm", "check_too_many_are_one"
+    checks.sort(key=lambda name: (name != first, name == last))
     for name in checks:
         globals()[name]()
         assert contextvars.copy_context().run(number) == 0, name
