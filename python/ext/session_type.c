@@ -20,6 +20,8 @@ struct session {
 	PyObject_HEAD PyObject *module;
 	struct plumb_session *s;
 	bool finished;	   /* guarded by the lock */
+	bool recorded;	   /* into a file that was named */
+	bool left_older;   /* nothing was sampled, and what had that name stays */
 	PyObject *outcome; /* the Profile, which owns s; NULL: it has not been stopped */
 	struct ext_lock lock;
 	pid_t pid;
@@ -184,6 +186,7 @@ static PyObject *begin(PyTypeObject *type, const struct arguments *a)
 
 	if (!self)
 		return NULL;
+	self->recorded = a->recording;
 	Py_BEGIN_ALLOW_THREADS;
 	err = a->pid ? plumb_session_attach(&a->o, a->pid, &self->s) : plumb_session_own(&a->o, &self->s);
 	Py_END_ALLOW_THREADS;
@@ -252,8 +255,10 @@ static PyObject *session_stop(PyObject *o, PyObject *none)
 		return session_snapshot(o, none); /* which says why there is none */
 	Py_BEGIN_ALLOW_THREADS;
 	ext_lock(&self->lock);
-	if (!self->finished)
+	if (!self->finished) {
 		err = plumb_session_finish(self->s, &result);
+		self->left_older = self->recorded && !err && !result.recording;
+	}
 	self->finished = true;
 	ext_unlock(&self->lock);
 	Py_END_ALLOW_THREADS;
@@ -373,6 +378,11 @@ static PyObject *session_event(PyObject *o, PyObject *args)
 	ext_unlock(&self->lock);
 	Py_END_ALLOW_THREADS;
 	Py_RETURN_NONE;
+}
+
+static PyObject *session_left_older(PyObject *o, PyObject *none)
+{
+	return PyBool_FromLong(((struct session *)o)->left_older);
 }
 
 static PyObject *status_dict(const struct plumb_status *st, const char *hottest)
@@ -515,6 +525,10 @@ static PyMethodDef methods[] = {
 	{"event", session_event, METH_VARARGS,
 	 "event($self, name, labels, /)\n--\n\nSomething happened; labels are names and values, each with a NUL."},
 	{"status", session_status, METH_NOARGS, "status($self, /)\n--\n\n"},
+	{"left_older", session_left_older, METH_NOARGS,
+	 "left_older($self, /)\n--\n\nAfter stop(): whether nothing was sampled, and what had the name of the "
+	 "recording "
+	 "stays."},
 	{"snapshot", session_snapshot, METH_NOARGS, "snapshot($self, /)\n--\n\nThe profile so far."},
 	{"recent", session_recent, METH_NOARGS, "recent($self, /)\n--\n\nThe cycle that has not ended."},
 	{"cycles", session_cycles, METH_NOARGS,

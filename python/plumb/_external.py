@@ -293,8 +293,12 @@ class ExternalSession:
         if self._failure is not None:
             raise self._failure
         if self._outcome is None:
-            self._outcome = Profile.open(self._path)
+            self._outcome = as_profile(create()) if self.left_older() else Profile.open(self._path)
         return self._outcome
+
+    def left_older(self) -> bool:
+        """After stop(): whether nothing was sampled, and what had the file's name before stays."""
+        return self._older is not None and self._written_file() == self._older
 
     def leave(self) -> None:
         """As stop(), when the interpreter ends: nobody would end what does not. Nothing if somebody has called that, and knows."""

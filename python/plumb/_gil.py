@@ -245,6 +245,9 @@ class GilSession:
             _threads.join(self._thread, self._state)
         return self.snapshot()
 
+    def left_older(self) -> bool:
+        return False  # it has no file
+
     def _after_fork(self) -> None:
         """This is the child of a fork: the thread is not here, and who knows what it was doing."""
         self._state = threading.Condition()

@@ -23,8 +23,8 @@ from plumb._arguments import (
 )
 from plumb._decorated import decorated
 from plumb._external import ExternalSession, Unnamed
-from plumb._result import Profile, open
-from plumb._session import Seen
+from plumb._result import Profile, callers_level, open
+from plumb._session import Recorded
 from plumb._written import Path
 
 __all__ = ["Block", "Profile", "Recording", "open", "profile", "start"]
@@ -47,7 +47,7 @@ def _checked_output(output: Optional[Path]) -> Optional[str]:
     return os.path.abspath(name)
 
 
-def _session(engine: Optional[str], recording: Union[str, Unnamed], options: Dict[str, Any]) -> Seen:
+def _session(engine: Optional[str], recording: Union[str, Unnamed], options: Dict[str, Any]) -> Recorded:
     if engine == "external":
         return ExternalSession(recording, **options)
     del options["native"], options["kernel"], options["native_threads"]
@@ -59,12 +59,14 @@ def _close(place: Union[str, Unnamed]) -> None:
         place.close()
 
 
-def _end(session: Seen, place: Union[str, Unnamed], pid: int) -> None:
+def _end(session: Recorded, place: Union[str, Unnamed], pid: int) -> None:
     """When nobody can stop it any more, or the interpreter ends."""
     if os.getpid() == pid:
         end = session.leave if isinstance(session, ExternalSession) else session.stop
         end()
     _close(place)
+    if os.getpid() == pid and session.left_older():
+        warnings.warn("plumb: nothing was sampled, so %s stays as it was" % place, RuntimeWarning, stacklevel=callers_level())
 
 
 class Recording(Profile):
@@ -83,7 +85,7 @@ class Recording(Profile):
         for name in _FLAGS:
             checked_flag(name, options[name])
         self._engine = engine_of_native(options["native"], options["kernel"] or options["native_threads"], self._engine)
-        self._session: Optional[Seen] = None
+        self._session: Optional[Recorded] = None
         self._outcome: Optional[_plumb.Profile] = None
         self._lock = _forks.Lock()
         self._beginning = self._ending = False
@@ -111,7 +113,7 @@ class Recording(Profile):
         except BaseException:
             _close(place)
             raise
-        self._pid = os.getpid()
+        self._place, self._pid = place, os.getpid()
         self._finalizer = weakref.finalize(self, _end, session, place, self._pid)
         self._session = session  # at last: from now on a signal handler may stop it
         _events.listen(self)
@@ -126,13 +128,17 @@ class Recording(Profile):
                 self._ending = True
                 try:
                     _events.leave(self)
-                    self._outcome = self._running().stop()
-                    self._finalizer()
+                    session = self._running()
+                    self._outcome = session.stop()
+                    if session.left_older():
+                        self._name = None
+                    if self._finalizer.detach():
+                        _end(session, self._place, self._pid)
                 finally:
                     self._ending = False
         return self
 
-    def _running(self) -> Seen:
+    def _running(self) -> Recorded:
         if self._session is None:
             raise RuntimeError("nothing has been recorded yet: start() begins it, and so does a with statement")
         return self._session

@@ -111,10 +111,10 @@ def _tell(notes: List[str]) -> None:
     """That nothing was chosen. What a format has no room for is in its documentation."""
     for note in notes:
         if note.startswith("no sample"):
-            warnings.warn("plumb: " + note, RuntimeWarning, stacklevel=_callers_level())
+            warnings.warn("plumb: " + note, RuntimeWarning, stacklevel=callers_level())
 
 
-def _callers_level() -> int:
+def callers_level() -> int:
     """For a warning of who calls this: the first frame that is not the package's."""
     level, frame = 0, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("plumb."):

@@ -69,6 +69,13 @@ class Seen(Session, Protocol):
     def snapshot(self) -> Profile: ...
 
 
+class Recorded(Seen, Protocol):
+    """It may have a file."""
+
+    def left_older(self) -> bool:
+        """After stop(): whether nothing was sampled, and what had the file's name before stays."""
+
+
 class Controlled(Seen, Protocol):
     """It can be changed while it runs."""
 

@@ -190,12 +190,10 @@ static void read_recording_again(struct plumb_session *s)
 		plumb_error_destroy(pl_again_from_mapping(s->profile, fd, (size_t)st.st_size, &info));
 }
 
-/* Whether there is an older file still, which has more to tell. A program that records itself has no other way to say
- * that there were no samples. */
+/* Whether there is an older file still, which has more to tell. */
 static bool leaves_older(const struct plumb_session *s)
 {
-	return !s->options.own && !pl_capture_has_samples(s->writer) && !s->profile->wait_count &&
-	       !pl_capture_is_named(s->writer);
+	return !pl_capture_has_samples(s->writer) && !s->profile->wait_count && !pl_capture_is_named(s->writer);
 }
 
 static void leave_older(struct plumb_session *s)

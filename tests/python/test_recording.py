@@ -272,6 +272,41 @@ os._exit(0)
     assert ended(one, whole % ("external", str(path))) == (0, "remote\n", "")
     assert path.read_bytes() != older
 
+
+NOTHING_TO_SAMPLE = """
+import os, threading, warnings
+def reads(tid):
+    with open("/proc/self/task/%d/syscall" % tid) as file: return file.read().split()[1:2] == [hex(ours)]
+ours, theirs = os.pipe()
+thread = threading.Thread(target=os.read, args=(ours, 1), daemon=True)
+thread.start()
+while not reads(thread.native_id): pass
+"""
+
+
+@pytest.mark.parametrize("end", ["p.stop()", "pass"])
+@pytest.mark.parametrize("engine", ["inprocess", "external"])
+def test_an_older_recording_stays_where_nothing_is_sampled(one, plumb, engine, end):
+    """Which is told; a name that was free gets an empty one."""
+    path, new = plumb.path(), plumb.path()
+    whole = "with plumb.profile(output=%r) as p:\n    while p.info()['samples'] < 10: busy(100)\n" % str(path)
+    assert ended(one, whole) == (0, "", "")
+    older = path.read_bytes()
+    code = """
+p = plumb.start(engine=%r, output=%r, threads=thread, mode="cpu")
+%s
+if "p" in globals() and p._outcome: print(p.info()["samples"])
+"""
+    told = "0\n" if "(" in end else ""
+    for output in (path, new):
+        status, said, errors = ended(one, NOTHING_TO_SAMPLE + code % (engine, str(output), end))
+        assert (status, said) == (0, told), errors
+        stays = "plumb: nothing was sampled, so %s stays as it was" % path
+        assert (stays in errors and "RuntimeWarning" in errors) == (output == path) and "Traceback" not in errors, errors
+    assert path.read_bytes() == older and plumb.report(new).samples == 0
+    assert not list(path.parent.glob("*.new"))
+
+
 @pytest.mark.parametrize("begin", ["plumb.start()", "plumb.start(engine='external')", "plumb.Profiler(engine='external')", "plumb.Profiler()"])
 def test_a_program_that_closes_all_descriptors_keeps_its_own_files(one, begin):
     code = """
