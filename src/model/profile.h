@@ -267,7 +267,8 @@ struct pl_meta {
 	uint64_t profiler_cpu_ns;
 	uint64_t damaged_parts;	   /* of the recording, which were left out */
 	uint64_t sources_left_out; /* files whose text is not there because it is too much */
-	uint64_t file_bytes;	   /* of the one recording that it was read from; 0: it was not read, or is a sum */
+	uint64_t file_bytes; /* of the one recording that it was read from; of a file of another tool as many as it
+				may have as much written for; 0: it was not read, or is a sum */
 	uint32_t max_overhead_ppm; /* the rate was lowered to cost no more than this millionth share; 0: no limit */
 	uint32_t max_still_ppm;	   /* and to have the program stand still for no more than this one; 0: no limit */
 	uint32_t command, engine, plumb_version, host; /* string ids */

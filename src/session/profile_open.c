@@ -98,6 +98,13 @@ static struct plumb_error *unknown_format(bool empty)
 #define TEXT_BASE   ((uint64_t)16 << 20)
 #define TEXT_A_BYTE 64
 
+/* What may be written of a profile follows the length of its recording (export/size_limit.h), where a byte can be a
+ * sample. Other tools write a name once and its number in each stack, or that a function was called, in some tens of
+ * bytes for what is a line of some kilobytes: of each byte of theirs 200 may be written. Packed they are a tenth, a
+ * hundredth where a program does the same for hours. */
+#define BYTES_A_RECORDING_HAS_ONE_FOR 500
+#define BYTES_FOR_A_PACKED_ONE	      100
+
 struct importing {
 	struct pl_sink sink;
 	struct pl_sample_log log;
@@ -127,6 +134,13 @@ static void set_limits(struct importing *x, uint64_t packed_len, uint64_t len)
 {
 	x->most_rows = packed_len ? ROWS_BASE + ROWS_A_BYTE * packed_len : UINT64_MAX;
 	x->most_text = packed_len ? TEXT_BASE + TEXT_A_BYTE * packed_len + len : UINT64_MAX;
+}
+
+static uint64_t as_of_a_recording(uint64_t packed_len, uint64_t len)
+{
+	bool far = packed_len && packed_len < len / BYTES_FOR_A_PACKED_ONE;
+
+	return 1 + (far ? packed_len * BYTES_FOR_A_PACKED_ONE : len) / BYTES_A_RECORDING_HAS_ONE_FOR;
 }
 
 static struct plumb_error *note_sample(void *ctx, const struct pl_sample *s)
@@ -197,6 +211,7 @@ static struct plumb_error *import_into(struct importing *x, struct pl_input *in,
 	err = fill_meta(p, importer, x);
 	if (err)
 		return err;
+	p->meta.file_bytes = as_of_a_recording(in->packed_len, bytes.len);
 	*info = (struct plumb_recording_info){.complete = true, .format = importer->name, .skipped = x->sink.skipped};
 	return x->sink.timed ? pl_sample_log_stream(&x->log, &p->stream) : NULL;
 }

@@ -307,6 +307,54 @@ static void gzip_of_frames_without_end_is_refused(void **state)
 	drop(bomb);
 }
 
+/* A call in a call, as deep as that, and its return. */
+static char *nested_calls(unsigned depth, bool packed)
+{
+	char *path = temp_file();
+	FILE *out = fopen(path, "wb"), *z = packed ? pl_gzip_open(out) : out;
+
+	fputs("{\"shared\":{\"frames\":[{\"name\":\"a_function\"}]},\"profiles\":[{\"type\":\"evented\",\"name\":\"t\","
+	      "\"unit\":\"microseconds\",\"startValue\":0,\"endValue\":1000000,\"events\":[",
+	      z);
+	for (unsigned i = 0; i < 2 * depth; i++)
+		fprintf(z, "%s{\"type\":\"%c\",\"frame\":0,\"at\":%u}", i ? "," : "", i < depth ? 'O' : 'C', i);
+	fputs("]}]}", z);
+	assert_int_equal(fclose(z), 0);
+	if (packed)
+		assert_int_equal(fclose(out), 0);
+	return path;
+}
+
+static enum plumb_error_code write_nowhere(const char *path, const char *format)
+{
+	struct plumb_report_options o = PLUMB_REPORT_OPTIONS_INIT;
+	struct plumb_profile *p = open_file(path, "speedscope", NULL);
+	int null = open("/dev/null", O_WRONLY);
+
+	o.format = format;
+	struct plumb_error *err = plumb_profile_write(p, &o, null);
+	enum plumb_error_code code = plumb_error_code(err);
+	plumb_error_destroy(err);
+	close(null);
+	plumb_profile_destroy(p);
+	return code;
+}
+
+/* In collapsed stacks each depth is a line of its own: of 2 MB they would be 5 GB. */
+static void what_another_tool_wrote_does_not_fill_the_disk(void **state)
+{
+	char *honest = nested_calls(1000, false), *bomb = nested_calls(30000, false),
+	     *packed_bomb = nested_calls(30000, true);
+
+	assert_int_equal(write_nowhere(honest, "collapsed"), PLUMB_OK);
+	assert_int_equal(write_nowhere(bomb, "collapsed"), PLUMB_ERR_LIMIT);
+	assert_int_equal(write_nowhere(bomb, "speedscope"), PLUMB_ERR_LIMIT);
+	assert_int_equal(write_nowhere(packed_bomb, "collapsed"), PLUMB_ERR_LIMIT);
+	drop(honest);
+	drop(bomb);
+	drop(packed_bomb);
+}
+
 static void write_labels(struct pl_pb *w, unsigned values)
 {
 	for (unsigned i = 0; i < LABELS; i++) {
@@ -476,6 +524,7 @@ int main(void)
 		cmocka_unit_test(gzip_that_unpacks_too_far_is_refused),
 		cmocka_unit_test(more_than_can_be_counted_is_refused),
 		cmocka_unit_test(gzip_of_frames_without_end_is_refused),
+		cmocka_unit_test(what_another_tool_wrote_does_not_fill_the_disk),
 		cmocka_unit_test(labels_are_counted_once_in_each_combination),
 		cmocka_unit_test(zeros_behind_gzip_are_nothing),
 		cmocka_unit_test(temporary_files_leave_room_for_others),
