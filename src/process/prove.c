@@ -108,16 +108,11 @@ enum pl_take_result pl_attempt_take(struct pl_attempt *a, enum pl_activity activ
 	return PL_TAKE_SAMPLE;
 }
 
-/* One that is blocked because a stop of ours has come about late has all its registers, though we did not wait for it.
- */
 void pl_attempt_take_native(struct pl_attempt *a, const struct pl_activity_info *info)
 {
 	const struct pl_thread_sampler *thread = a->thread;
 
 	if (!a->r->native || !a->reading->complete || a->reading->folded)
-		return;
-	if (info && pl_stopper_holds(a->stopper, thread->tid) &&
-	    pl_native_reader_take(a->r->native, &thread->stack, thread->tid, NULL))
 		return;
 	(void)pl_native_reader_take(a->r->native, &thread->stack, thread->tid, info);
 }

@@ -7,8 +7,15 @@
 
 #define STOP_TRIES 3
 #define LET_RUN_NS 20000
-/* A thread that waits for a processor stops when it gets one. Until then it would not run in any case. */
-#define REGISTERS_NS 5000000
+
+/* With native frames the sample waits for a stop that is late (late_stack.h), and nobody else. */
+static void release(struct pl_attempt *a, struct pl_pause *pause)
+{
+	if (a->r->native)
+		pl_stopper_release_at_once(a->stopper, pause);
+	else
+		pl_stopper_release(a->stopper, pause);
+}
 
 /* Stop, read, let go. PL_TAKE_UNPROVED: it could not be stopped. */
 static enum pl_take_result stop_and_read(struct pl_attempt *a)
@@ -25,9 +32,9 @@ static enum pl_take_result stop_and_read(struct pl_attempt *a)
 	struct plumb_error *err = pl_attempt_read(a);
 	if (!err && a->reading->complete)
 		pl_stopper_let_take(s, thread);
-	if (!err && a->r->native && pl_pause_await(&pause, REGISTERS_NS))
+	if (!err && a->r->native && pl_pause_await(&pause, 0))
 		pl_attempt_take_native(a, NULL);
-	pl_stopper_release(s, &pause);
+	release(a, &pause);
 	pl_bursts_stopped(&thread->bursts);
 	if (!err)
 		pl_attempt_see_native(a);

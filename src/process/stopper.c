@@ -129,9 +129,9 @@ enum pl_pause_result pl_stopper_stop(struct pl_stopper *s, pid_t pid, pid_t tid,
 	return result;
 }
 
-void pl_stopper_release(struct pl_stopper *s, struct pl_pause *pause)
+static void note_release(struct pl_stopper *s, struct pl_pause *pause, bool released)
 {
-	if (!pl_pause_release(pause))
+	if (!released)
 		s->late.data[s->late.len++] = *pause; /* room was made before the stop */
 	note_exit(s, pause);
 	s->stops++;
@@ -140,12 +140,34 @@ void pl_stopper_release(struct pl_stopper *s, struct pl_pause *pause)
 	pl_still_note(&s->still, PL_STILL_STOP, ns);
 }
 
-bool pl_stopper_holds(const struct pl_stopper *s, pid_t tid)
+void pl_stopper_release(struct pl_stopper *s, struct pl_pause *pause)
+{
+	note_release(s, pause, pl_pause_release(pause));
+}
+
+void pl_stopper_release_at_once(struct pl_stopper *s, struct pl_pause *pause)
+{
+	note_release(s, pause, pause->stopped && pl_pause_try_release(pause));
+}
+
+static struct pl_pause *late_of(const struct pl_stopper *s, pid_t tid)
 {
 	for (size_t i = 0; i < s->late.len; i++)
 		if (s->late.data[i].tid == tid)
-			return true;
-	return false;
+			return &s->late.data[i];
+	return NULL;
+}
+
+bool pl_stopper_holds(const struct pl_stopper *s, pid_t tid)
+{
+	return late_of(s, tid) != NULL;
+}
+
+bool pl_stopper_has_come(struct pl_stopper *s, pid_t tid)
+{
+	struct pl_pause *p = late_of(s, tid);
+
+	return p && pl_pause_await(p, 0);
 }
 
 bool pl_stopper_settle(struct pl_stopper *s)
@@ -166,7 +188,7 @@ uint64_t pl_stopper_patience_ns(const struct pl_stopper *s, uint64_t now)
 	uint64_t patience = PATIENCE_MAX_NS;
 
 	for (size_t i = 0; i < s->late.len; i++) {
-		uint64_t waited = now - s->late.data[i].since_ns;
+		uint64_t waited = now - s->late.data[i].asked_ns;
 
 		if (waited / PATIENCE_SHARE < patience)
 			patience = waited / PATIENCE_SHARE;

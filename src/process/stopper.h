@@ -57,8 +57,12 @@ void pl_stopper_stood_beside(struct pl_stopper *s, uint64_t ns);
  * stop it is one that nobody is to blame for. */
 enum pl_pause_result pl_stopper_stop(struct pl_stopper *s, pid_t pid, pid_t tid, struct pl_pause *ret);
 void pl_stopper_release(struct pl_stopper *s, struct pl_pause *pause);
+/** The same. A stop that has not come about is not waited for: pl_stopper_settle lets go of it. */
+void pl_stopper_release_at_once(struct pl_stopper *s, struct pl_pause *pause);
 /** Has a stop of this thread not come about yet? Until we let it go, it runs no code of its own. */
 bool pl_stopper_holds(const struct pl_stopper *s, pid_t tid);
+/** Has that stop come about by now? The thread stands until it is settled. */
+bool pl_stopper_has_come(struct pl_stopper *s, pid_t tid);
 /** Let go of late stops that have come about. True if none is left. */
 bool pl_stopper_settle(struct pl_stopper *s);
 /** How long to wait before the next try: the longer a stop has not come about, the longer it can wait for us. */

@@ -275,6 +275,8 @@ static enum pl_take_result sample_by_activity(struct pl_attempt *a, bool running
 	enum pl_activity activity = pl_thread_clock_activity(&thread->clock, &info);
 	if (activity == PL_ACTIVITY_GONE)
 		return PL_TAKE_GONE;
+	if (activity == PL_ACTIVITY_BLOCKED && pl_stopper_has_come(a->stopper, thread->tid))
+		activity = PL_ACTIVITY_RUNNING; /* it got a CPU, and stands because of us */
 	thread->activity_ns = now;
 	if (activity == PL_ACTIVITY_RUNNING && beside) {
 		result = pl_prove_beside(a);

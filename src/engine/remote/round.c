@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "event_looks.h"
 #include "gil_holders.h"
+#include "late_samples.h"
 #include "lock_samples.h"
 #include "remote_engine.h"
 #include "sampled.h"
@@ -36,6 +37,16 @@ static void tell_ready(struct pl_thread_sampler *thread, struct pl_raw_sample *s
 		s->state |= pl_reason_state(PL_REASON_CPU);
 }
 
+/* Some wait for what is told later. */
+static void hand_over(struct pl_engine *e, struct pl_sampled *thread, const struct pl_raw_sample *s, uint64_t weight_ns)
+{
+	uint64_t time_ns = pl_clock_monotonic_ns() - e->start_ns;
+
+	if (!pl_late_samples_keep(thread->target, thread, s, time_ns, weight_ns) &&
+	    !pl_lock_samples_take(thread->target, thread, s, time_ns, weight_ns))
+		pl_send_sample(e, thread, s, weight_ns);
+}
+
 enum pl_round_result pl_round_one(struct pl_engine *e, struct pl_target *t, size_t i, uint64_t weight_ns)
 {
 	const struct pl_mode_rules *mode = pl_mode_rules(e->options.mode);
@@ -52,8 +63,7 @@ enum pl_round_result pl_round_one(struct pl_engine *e, struct pl_target *t, size
 	case PL_TAKE_SAMPLE:
 		if (mode->tells_ready)
 			tell_ready(&thread->sampler, &s, weight_ns);
-		if (!pl_lock_samples_take(t, thread, &s, pl_clock_monotonic_ns() - e->start_ns, weight_ns))
-			pl_send_sample(e, thread, &s, weight_ns);
+		hand_over(e, thread, &s, weight_ns);
 		break;
 	case PL_TAKE_NOTHING:
 		pl_send_sample(e, thread, NULL, 0);
@@ -105,7 +115,7 @@ enum pl_round_result pl_round_all(struct pl_engine *e, struct pl_target *t, uint
 			t->first = i;
 		if (left > FEW_THREADS)
 			(void)pl_beside_leave(&e->beside);
-		(void)pl_stopper_settle(&t->python.stopper);
+		(void)pl_late_samples_settle(e, t);
 	}
 	return PL_ROUND_TOOK;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cpu_time.h"
+#include "late_samples.h"
 #include "remote_engine.h"
 #include "send.h"
 #include "target.h"
@@ -77,6 +78,7 @@ static void leaves(void *user, struct pl_thread_sampler *sampler)
 	struct pl_target *t = user;
 	struct pl_sampled *thread = pl_sampled_of(sampler);
 
+	pl_late_samples_give_up(t->engine, thread);
 	pl_cpu_time_rest(t->engine, thread);
 	if (thread->announced)
 		pl_send_thread(t->engine, thread);

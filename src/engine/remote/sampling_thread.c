@@ -17,6 +17,7 @@
 #include "cpu_time.h"
 #include "debug.h"
 #include "event_looks.h"
+#include "late_samples.h"
 #include "priority.h"
 #include "remote_engine.h"
 #include "round.h"
@@ -44,8 +45,9 @@ static uint64_t settle_all(struct pl_engine *e, uint64_t now)
 	uint64_t patience = UINT64_MAX;
 
 	for (size_t i = 0; i < e->targets.len; i++) {
-		struct pl_stopper *s = &e->targets.data[i]->python.stopper;
-		uint64_t its = pl_stopper_settle(s) ? UINT64_MAX : pl_stopper_patience_ns(s, now);
+		const struct pl_stopper *s = &e->targets.data[i]->python.stopper;
+		uint64_t its =
+			pl_late_samples_settle(e, e->targets.data[i]) ? UINT64_MAX : pl_stopper_patience_ns(s, now);
 
 		patience = its < patience ? its : patience;
 	}
@@ -172,6 +174,7 @@ static void each_thread(struct pl_engine *e, void (*fn)(struct pl_engine *, stru
 /* Nothing more will be known of the threads that are left. */
 static void part_from_all(struct pl_engine *e, uint64_t now)
 {
+	each_thread(e, pl_late_samples_give_up);
 	each_thread(e, pl_cpu_time_rest);
 	announce_all(e, now);
 }
@@ -482,6 +485,7 @@ static void publish_now_and_then(struct pl_engine *e, struct run *run, uint64_t 
 
 static void pause_thread(struct pl_engine *e, struct pl_sampled *thread)
 {
+	pl_late_samples_give_up(e, thread);
 	pl_thread_sampler_pause(&thread->sampler);
 	pl_cpu_time_rest(e, thread);
 }

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "budget.h"
+#include "late_samples.h"
 #include "lock_samples.h"
 #include "python_process.h"
 #include "said_events.h"
@@ -44,6 +45,7 @@ struct pl_target {
 	uint64_t listed_tick; /* in which round the lists were read last */
 	struct pl_task_waits waits;
 	struct pl_lock_samples lock_samples;
+	struct pl_late_samples late;
 	struct pl_said_events said;
 };
 

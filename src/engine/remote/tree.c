@@ -62,6 +62,7 @@ static void target_free(struct pl_engine *e, struct pl_target *t)
 {
 	pl_task_waits_deinit(&t->waits);
 	pl_vec_deinit(&t->lock_samples.list);
+	pl_late_samples_deinit(&t->late);
 	pl_python_process_deinit(&t->python);
 	if (t->pid_fd >= 0) {
 		(void)epoll_ctl(e->exit_fd, EPOLL_CTL_DEL, t->pid_fd, NULL);

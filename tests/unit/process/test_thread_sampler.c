@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "late_stack.h"
 #include "native_reader.h"
 #include "prove.h"
 #include "python.h"
@@ -230,7 +231,7 @@ static void a_stop_that_does_not_come_about_is_looked_at_less_and_less_often(voi
 	struct pl_stopper s = {0};
 	uint64_t last = 0, wait = 0;
 
-	assert_true(pl_vec_push(&s.late, ((struct pl_pause){.since_ns = 1000})));
+	assert_true(pl_vec_push(&s.late, ((struct pl_pause){.asked_ns = 1000})));
 	for (uint64_t now = 1000, looks = 0; now < 10000000000ull; now += wait, looks++) {
 		wait = pl_stopper_patience_ns(&s, now);
 		assert_true(wait >= last && wait >= 100000 && wait <= 20000000);
@@ -239,7 +240,7 @@ static void a_stop_that_does_not_come_about_is_looked_at_less_and_less_often(voi
 		last = wait;
 	}
 	assert_int_equal(last, 20000000);
-	assert_true(pl_vec_push(&s.late, ((struct pl_pause){.since_ns = 9999000000ull})));
+	assert_true(pl_vec_push(&s.late, ((struct pl_pause){.asked_ns = 9999000000ull})));
 	assert_true(pl_stopper_patience_ns(&s, 10000000000ull) <= 125000); /* the latest decides */
 	pl_stopper_deinit(&s);
 }
@@ -327,34 +328,169 @@ static void a_thread_whose_stop_is_still_to_come_is_sampled_as_it_stands(void **
 	with_each(churning_script, check_held);
 }
 
-/* It has come to its stop before we have looked for that: to the kernel it is blocked. */
-static void check_come(struct scene *s)
+/* ---- a stop that comes late tells the native frames -------------------------------------------------------------- */
+
+static const struct pl_known_code *code_of(const struct scene *s, uint32_t node)
+{
+	return s->p.tables.codes.known.data[s->p.tables.trie.nodes.data[node].code];
+}
+
+static uint32_t parent_of(const struct scene *s, uint32_t node)
+{
+	return s->p.tables.trie.nodes.data[node].parent;
+}
+
+/* The same frame of Python: its function, and the instruction. */
+static bool is_same_frame(const struct scene *s, uint32_t a, uint32_t b)
+{
+	const struct pl_node *nodes = s->p.tables.trie.nodes.data;
+
+	return a && b && nodes[a].code == nodes[b].code && nodes[a].offset == nodes[b].offset;
+}
+
+/* From @p node outwards: the next one that is of Python, or 0. */
+static uint32_t python_from(const struct scene *s, uint32_t node, size_t *natives)
+{
+	for (; node && code_of(s, node)->is_native; node = parent_of(s, node))
+		++*natives;
+	return node;
+}
+
+/* The frames of Python of both are the same, each at the same instruction. How many native ones @p whole has. */
+static size_t natives_of(const struct scene *s, uint32_t python, uint32_t whole)
+{
+	size_t natives = 0;
+
+	for (whole = python_from(s, whole, &natives); whole || python; python = parent_of(s, python)) {
+		assert_true(is_same_frame(s, python, whole));
+		whole = python_from(s, parent_of(s, whole), &natives);
+	}
+	return natives;
+}
+
+static void begin_native(struct scene *s)
 {
 	struct pl_reader *r = &s->p.reader;
+
+	s->thread.bursts.mean_ns = FOR_LONG_NS;
+	r->native_frames = true;
+	assert_ok(pl_native_reader_create(s->p.pid, r->mem, &r->py, &r->native));
+}
+
+static void end_native(struct scene *s)
+{
+	pl_native_reader_destroy(s->p.reader.native);
+	s->p.reader.native = NULL;
+}
+
+static bool take_due(struct scene *s, struct pl_raw_sample *ret)
+{
+	return pl_thread_sampler_take(&s->thread, &s->p.reader, &s->stopper, false, &s->reading, ret) ==
+		       PL_TAKE_SAMPLE &&
+	       pl_late_stack_is_due(&s->thread, &s->stopper, ret);
+}
+
+static void come(struct scene *s, struct pl_late_stack *ret)
+{
+	await (pl_stopper_has_come(&s->stopper, s->p.pid))
+		continue;
+	pl_late_stack_read(ret, &s->thread, &s->p.reader, &s->stopper);
+	settle(s);
+	pl_late_stack_make(ret, &s->thread, &s->p.reader);
+}
+
+/* Two ticks between the question and the stop: both get the native frames of the stop, and keep their Python frames. */
+static bool check_kept_one(struct scene *s)
+{
+	struct pl_raw_sample first, second;
+	struct pl_late_stack late;
+
+	settle(s);
+	begin_late_stop(s);
+	bool due = take_due(s, &first) && take_due(s, &second);
+	come(s, &late);
+	if (!due || !late.whole)
+		return false;
+	assert_int_equal(first.node, second.node);
+	uint32_t python = first.node;
+	pl_late_stack_give(&late, &first);
+	pl_late_stack_give(&late, &second);
+	assert_int_equal(first.node, second.node);
+	assert_true((first.state & PL_STATE_ON_CPU) && first.quality == PL_STOPPED);
+	if (first.native_untold)
+		return false;
+	assert_true(natives_of(s, python, first.node) > 0);
+	return true;
+}
+
+static void check_kept(struct scene *s)
+{
+	cpu_set_t before = share_a_cpu(s);
+	size_t told = 0, all = 0;
+
+	begin_native(s);
+	for (uint64_t until = in_a_while(); !enough(all, 100, until); all++)
+		told += check_kept_one(s);
+	sched_setaffinity(0, sizeof before, &before);
+	print_message("%s: %zu of %zu stops that came late told native frames\n", s->p.exe, told, all);
+	assert_true(told > 0);
+	end_native(s);
+}
+
+static void samples_of_a_stop_to_come_get_the_native_frames_that_it_tells(void **state)
+{
+	policy = PL_STOP_ALWAYS;
+	with_each(churning_script, check_kept);
+}
+
+/* The thread has run since @p s was taken. */
+static void samples_of_another_moment_get_nothing_of_a_late_stop(void **state)
+{
+	const struct pl_late_stack late = {.whole = true,
+					   .python = {.node = 7, .quality = PL_STOPPED, .native_untold = true},
+					   .all = {.node = 9, .quality = PL_STOPPED}};
+	const struct pl_raw_sample other = {.node = 8, .quality = PL_STOPPED, .native_untold = true};
+	struct pl_raw_sample s = other;
+
+	pl_late_stack_give(&late, &s);
+	assert_memory_equal(&s, &other, sizeof s);
+	s.node = 7;
+	s.quality = PL_PARTIAL;
+	pl_late_stack_give(&late, &s);
+	assert_true(s.node == 7 && s.native_untold);
+	s.quality = PL_STOPPED;
+	pl_late_stack_give(&late, &s);
+	assert_true(s.node == 9 && !s.native_untold);
+}
+
+/* To the kernel it is blocked: it stands because of us. */
+static void check_come(struct scene *s)
+{
+	struct pl_late_stack late;
 	struct pl_raw_sample a;
 	uint64_t fp;
 	int whole = 0;
 
-	s->thread.bursts.mean_ns = FOR_LONG_NS;
-	assert_ok(pl_native_reader_create(s->p.pid, r->mem, &r->py, &r->native));
+	begin_native(s);
 	for (int i = 0; i < AT_LEAST; i++) {
 		settle(s);
 		begin_late_stop(s);
 		await (pl_thread_clock_activity(&s->thread.clock, NULL) == PL_ACTIVITY_BLOCKED)
 			continue;
-		assert_int_equal(pl_thread_sampler_take(&s->thread, r, &s->stopper, false, &s->reading, &a),
+		assert_int_equal(pl_thread_sampler_take(&s->thread, &s->p.reader, &s->stopper, false, &s->reading, &a),
 				 PL_TAKE_SAMPLE);
-		if (!s->reading.complete)
+		assert_true(a.state & PL_STATE_ON_CPU);
+		pl_late_stack_read(&late, &s->thread, &s->p.reader, &s->stopper);
+		if (!late.whole)
 			continue;
-		assert_true(pl_register_get(&r->native->taken.regs, pl_unwind_x86_64.fp, &fp));
+		assert_true(pl_register_get(&s->p.reader.native->taken.regs, pl_unwind_x86_64.fp, &fp));
 		whole++;
 	}
 	assert_true(whole > 0);
-	pl_native_reader_destroy(r->native);
-	r->native = NULL;
+	end_native(s);
 }
 
-static void of_one_that_has_come_to_its_stop_meanwhile_all_registers_are_known(void **state)
+static void one_that_has_come_to_its_stop_meanwhile_runs_and_all_its_registers_are_known(void **state)
 {
 	policy = PL_STOP_ALWAYS;
 	with_each(churning_script, check_come);
@@ -705,7 +841,9 @@ int main(void)
 		cmocka_unit_test(with_stop_always_each_sample_of_a_running_thread_is_a_stop),
 		cmocka_unit_test(a_thread_that_is_often_pushed_off_its_cpu_is_stopped_all_the_same),
 		cmocka_unit_test(a_thread_whose_stop_is_still_to_come_is_sampled_as_it_stands),
-		cmocka_unit_test(of_one_that_has_come_to_its_stop_meanwhile_all_registers_are_known),
+		cmocka_unit_test(samples_of_a_stop_to_come_get_the_native_frames_that_it_tells),
+		cmocka_unit_test(samples_of_another_moment_get_nothing_of_a_late_stop),
+		cmocka_unit_test(one_that_has_come_to_its_stop_meanwhile_runs_and_all_its_registers_are_known),
 		cmocka_unit_test(without_stops_a_churning_thread_is_doubtful_or_partial),
 		cmocka_unit_test(beside_a_churning_thread_it_is_proved_without_a_stop),
 		cmocka_unit_test(what_stands_still_because_we_have_its_cpu_is_not_taken_for_stable),
