@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layer unwind. Pure; allocates only when it is made. Each place has one slot where its rule may be: one that needs the
- * slot takes the place of the other. */
+/* Layer unwind. Pure; allocates only when it is made. Each place has a pair of slots where its rule may be, the one
+ * that was kept later first. With a single one two frames that always come together may have to be read from the tables
+ * with each sample (Debian's CPython 3.14: half of the time of unwinding). */
 #include "rules.h"
 
 #include <stdlib.h>
@@ -32,18 +33,22 @@ void pl_unwind_rules_forget(struct pl_unwind_rules *r)
 	memset(r, 0, sizeof *r);
 }
 
+/* The first of the pair. */
 static size_t slot_of(pl_addr place)
 {
-	return (place * UINT64_C(0x9e3779b97f4a7c15)) >> 52;
+	return (place * UINT64_C(0x9e3779b97f4a7c15)) >> 53 << 1;
 }
 
-_Static_assert(SLOTS == 1u << (64 - 52), "the upper bits number the slots");
+_Static_assert(SLOTS == 2u << (64 - 53), "the upper bits number the pairs");
 
 const struct pl_unwind_rule *pl_unwind_rules_get(const struct pl_unwind_rules *r, pl_addr place)
 {
-	const struct pl_unwind_rule *rule = r ? &r->slots[slot_of(place)] : NULL;
-
-	return rule && rule->place == place && place ? rule : NULL;
+	if (!r || !place)
+		return NULL;
+	const struct pl_unwind_rule *pair = &r->slots[slot_of(place)];
+	if (pair[0].place == place)
+		return &pair[0];
+	return pair[1].place == place ? &pair[1] : NULL;
 }
 
 static bool fits(int64_t offset)
@@ -63,15 +68,16 @@ static bool add_saved(struct pl_unwind_rule *to, unsigned n, int64_t offset)
 /* False: it is not of the plain form. */
 static bool take_registers(struct pl_unwind_rule *to, const struct pl_unwind_arch *arch, const struct pl_cfi_row *row)
 {
+	to->root = row->regs[arch->pc].kind == PL_CFI_UNDEFINED;
 	for (unsigned n = 0; n < arch->count; n++) {
 		const struct pl_cfi_rule *rule = &row->regs[n];
-		bool stays = rule->kind == PL_CFI_UNSAID ||
+		bool stays = rule->kind == PL_CFI_UNSAID || (to->root && n == arch->pc) ||
 			     (rule->kind == PL_CFI_SAME && arch->preserved >> n & 1 && n != arch->sp);
 
 		if (!stays && (rule->kind != PL_CFI_AT || !add_saved(to, n, rule->offset)))
 			return false;
 	}
-	return row->regs[arch->pc].kind == PL_CFI_AT;
+	return to->root || row->regs[arch->pc].kind == PL_CFI_AT;
 }
 
 void pl_unwind_rules_keep(struct pl_unwind_rules *r, const struct pl_unwind_arch *arch, pl_addr place, uint32_t image,
@@ -83,6 +89,9 @@ void pl_unwind_rules_keep(struct pl_unwind_rules *r, const struct pl_unwind_arch
 		return;
 	rule.cfa_register = row->cfa.reg;
 	rule.cfa_offset = (int32_t)row->cfa.offset;
-	if (take_registers(&rule, arch, row))
-		r->slots[slot_of(place)] = rule;
+	if (!take_registers(&rule, arch, row))
+		return;
+	struct pl_unwind_rule *pair = &r->slots[slot_of(place)];
+	pair[1] = pair[0];
+	pair[0] = rule;
 }

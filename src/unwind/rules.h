@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How frames are unwound, by the place of their code: what was found in the tables once is kept. Most places come again
  * with the next sample. Only rules of the plain form are kept: the CFA is a register and an offset, the caller's
- * registers are on the stack or where they were. */
+ * registers are on the stack or where they were; or it has none. */
 #ifndef PL_UNWIND_RULES_H
 #define PL_UNWIND_RULES_H
 
@@ -16,6 +16,7 @@ struct pl_unwind_rule {
 	int32_t cfa_offset;
 	uint8_t cfa_register, saved;
 	bool signal;
+	bool root; /* it says that it has no caller */
 	struct {
 		uint8_t reg;
 		int32_t offset; /* from the CFA */

@@ -132,12 +132,14 @@ static enum step step_by_rule(struct walk *w, const struct pl_unwind_rule *rule)
 	w->frame.image = rule->image;
 	w->frame.function = rule->function;
 	if (!pl_register_get(w->regs, rule->cfa_register, &cfa))
-		return fail(w, PL_UNWIND_REGISTER);
+		return rule->root ? STEP_ROOT : fail(w, PL_UNWIND_REGISTER);
 	cfa += (uint64_t)(int64_t)rule->cfa_offset;
 	if (!grows(w, rule->signal, cfa))
 		return fail(w, PL_UNWIND_CORRUPT);
 	w->frame.cfa = cfa;
 	w->frame.flags |= rule->signal ? PL_NATIVE_SIGNAL : 0;
+	if (rule->root)
+		return STEP_ROOT;
 	for (unsigned i = 0; i < rule->saved; i++) {
 		if (!pl_mem_get_u64(w->u->mem, cfa + (uint64_t)(int64_t)rule->at[i].offset, &saved[i]))
 			return fail(w, PL_UNWIND_UNREADABLE);

@@ -102,6 +102,10 @@ static void the_same_as_the_compiler(void **state)
 {
 	(void)state;
 	compare_with_compiler();
+	/* That the outermost one has no caller is kept, too. */
+	const struct pl_native_frame *root = &frames.data[frames.len - 1];
+	const struct pl_unwind_rule *rule = pl_unwind_rules_get(rules, pl_native_frame_place(root));
+	assert_true(rule && rule->root);
 }
 
 static int compare_and_order(const void *a, const void *b)
