@@ -2,16 +2,13 @@
 /* Layer unwind. Pure over pl_mem; allocates only to grow vectors. */
 #include "resume.h"
 
-#include <string.h>
-
+#include "call.h"
 #include "cfi.h"
 #include "frame_pointer.h"
 #include "prologue.h"
 #include "steps.h"
 
 #define DISTANCE_MAX 1024
-#define CALL_BYTES   7	   /* the longest call: a prefix, opcode, ModRM, displacement */
-#define DIRECT_BYTES 5	   /* e8 and how far it is */
 #define SEARCH_BYTES 16384 /* of the stack, for a frame pointer */
 #define TRY_STEPS    8	   /* to see that a place is no good */
 
@@ -60,10 +57,10 @@ static bool take_anchors(struct resume *r, size_t first, bool learn)
 		const uint64_t distance = f->cfa - anchor;
 		if (r->landing->distance && r->landing->distance != distance)
 			return false;
-		if (!r->landing->distance && learn && !(f->flags & PL_NATIVE_GUESSED)) {
+		if (!r->landing->distance && learn && !(f->flags & PL_NATIVE_GUESSED))
 			r->landing->distance = distance;
+		if (!r->landing->saved && learn && !(f->flags & (PL_NATIVE_RESUMED | PL_NATIVE_GUESSED)))
 			learn_saved(r, f);
-		}
 		if (!r->landing->below && !(f->flags & (PL_NATIVE_RESUMED | PL_NATIVE_GUESSED | PL_NATIVE_EXACT_PC)))
 			r->landing->below = anchor - f->sp;
 	}
@@ -80,43 +77,12 @@ static bool may_try(struct resume *r)
 /* Is it what a call would return to? */
 static bool follows_a_call(struct resume *r, pl_addr pc)
 {
-	uint8_t b[CALL_BYTES];
-
-	if (!pl_unwind_image_at(r->u->images, r->u->image_count, pc - 1))
-		return false;
-	struct plumb_error *err = pl_mem_read(r->u->mem, pc - sizeof b, b, sizeof b);
-	if (err) {
-		plumb_error_destroy(err);
-		return false;
-	}
-	if (b[CALL_BYTES - 5] == 0xe8)
-		return true;
-	for (int len = 2; len <= CALL_BYTES; len++) {
-		uint8_t opcode = b[CALL_BYTES - len], modrm = b[CALL_BYTES - len + 1];
-
-		if (opcode == 0xff && (modrm >> 3 & 7) == 2)
-			return true;
-	}
-	return false;
+	return pl_unwind_image_at(r->u->images, r->u->image_count, pc - 1) && pl_call_before(r->u->mem, pc);
 }
 
-/* Does the call before @p pc lead to @p function and nowhere else? */
-static bool calls(struct resume *r, pl_addr pc, pl_addr function)
-{
-	uint8_t b[DIRECT_BYTES];
-	int32_t distance;
-
-	struct plumb_error *err = pl_mem_read(r->u->mem, pc - sizeof b, b, sizeof b);
-	plumb_error_destroy(err);
-	if (err || b[0] != 0xe8)
-		return false;
-	memcpy(&distance, b + 1, sizeof distance);
-	return pc + (uint64_t)(int64_t)distance == function;
-}
-
-/* The caller of the frame that ends at @p cfa, as far as that is known. Before anything was learnt, its frame pointer
- * is looked for where code that keeps one has it: whatever that leads to must land. */
-static bool caller_of(struct resume *r, pl_addr cfa, struct pl_registers *ret)
+/* The registers of the caller of the evaluation that ends at @p cfa, as far as they are known. Before anything was
+ * learnt, its frame pointer is looked for where code that keeps one has it: whatever that leads to must land. */
+static bool registers_behind(struct resume *r, pl_addr cfa, struct pl_registers *ret)
 {
 	const struct pl_unwind_arch *arch = r->u->arch;
 	const struct pl_landing *l = r->landing;
@@ -128,11 +94,16 @@ static bool caller_of(struct resume *r, pl_addr cfa, struct pl_registers *ret)
 			pl_register_set(ret, i, v);
 	if (!l->saved && pl_mem_get_u64(r->u->mem, cfa - 16, &v))
 		pl_register_set(ret, arch->fp, v);
-	if (!pl_mem_get_u64(r->u->mem, cfa - 8, &v) || !follows_a_call(r, v))
+	if (!pl_mem_get_u64(r->u->mem, cfa - 8, &v))
 		return false;
 	pl_register_set(ret, arch->pc, v);
 	pl_register_set(ret, arch->sp, cfa);
 	return true;
+}
+
+static bool caller_of(struct resume *r, pl_addr cfa, struct pl_registers *ret)
+{
+	return registers_behind(r, cfa, ret) && follows_a_call(r, ret->value[r->u->arch->pc]);
 }
 
 /* Unwind from @p regs to the anchor @p k, and no further: does it land there? Of none that is left: at the root. What
@@ -231,7 +202,7 @@ static bool find_direct_call(struct resume *r, const struct pl_native_frame *los
 	for (pl_addr at = kept.sp; at < to && found < 2 && may_try(r); at += 8) {
 		struct pl_registers trial = *regs;
 
-		if (!pl_mem_get_u64(r->u->mem, at + 8, &pc) || !calls(r, pc, kept.function) ||
+		if (!pl_mem_get_u64(r->u->mem, at + 8, &pc) || !pl_call_leads_to(r->u->mem, pc, kept.function) ||
 		    !try_frame_pointer_at(r, at, &trial, &end))
 			continue;
 		found++;
@@ -294,6 +265,50 @@ static bool try_prologue(struct resume *r, struct pl_registers *regs, enum pl_un
 	return false;
 }
 
+/* Has the caller of the evaluation the registers that the frames of others tell? Not all of these save the same ones.
+ */
+static bool is_behind(struct resume *r, pl_addr cfa, const struct pl_registers *regs)
+{
+	struct pl_registers to;
+
+	if (!r->landing->saved || !registers_behind(r, cfa, &to))
+		return false;
+	for (unsigned i = 0; i < r->u->arch->count; i++)
+		if (to.known & regs->known & UINT64_C(1) << i && regs->value[i] != to.value[i])
+			return false;
+	return true;
+}
+
+/* Code of a compiler that tells nothing of it, as that of CPython's is (3.14), and that an evaluation itself has
+ * called: where all evaluations have their stack pointer then. So it is if no other frame can lie between the two. */
+static bool try_evaluation(struct resume *r, struct pl_registers *regs, enum pl_unwind_end *end)
+{
+	const struct pl_landing *l = r->landing;
+	const struct pl_native_frame lost = r->ret->data[r->ret->len - 1];
+	const size_t first = r->ret->len;
+	struct pl_registers to = {0};
+	uint64_t pc;
+
+	if (*end != PL_UNWIND_NO_IMAGE || !has_landing(r) || !l->below || l->distance < 16)
+		return false;
+	const pl_addr anchor = r->anchors[r->next], sp = anchor - l->below;
+	if (!pl_mem_get_u64(r->u->mem, sp - 8, &pc) || !follows_a_call(r, pc) ||
+	    !pl_call_is_only(r->u, lost.sp, sp - 8))
+		return false;
+	pl_register_set(&to, r->u->arch->pc, pc);
+	pl_register_set(&to, r->u->arch->sp, sp);
+	pl_register_set(&to, r->u->arch->fp, anchor + l->distance - 16);
+	if (lands(r, &to, 0, r->next, l->distance, end) && r->ret->len == first + 1 &&
+	    is_behind(r, anchor + l->distance, &to)) {
+		r->ret->data[first - 1].cfa = sp;
+		*regs = to;
+		return true;
+	}
+	r->ret->len = first;
+	*end = PL_UNWIND_NO_IMAGE;
+	return false;
+}
+
 /* From the frame that the anchor @p k lies in to its caller. */
 static bool try_anchor(struct resume *r, size_t k, uint64_t distance, struct pl_registers *regs,
 		       enum pl_unwind_end *end)
@@ -327,8 +342,9 @@ static bool try_distances(struct resume *r, size_t k, struct pl_registers *regs,
 /* False: nothing leads on. */
 static bool go_on(struct resume *r, struct pl_registers *regs, enum pl_unwind_end *end)
 {
-	if (r->ret->len && (try_prologue(r, regs, end) || try_frame_pointer(r, regs, end) ||
-			    (*end == PL_UNWIND_REGISTER && find_frame_pointer(r, regs, end))))
+	if (r->ret->len &&
+	    (try_prologue(r, regs, end) || try_evaluation(r, regs, end) || try_frame_pointer(r, regs, end) ||
+	     (*end == PL_UNWIND_REGISTER && find_frame_pointer(r, regs, end))))
 		return true;
 	for (; r->next < r->n && may_try(r); r->next++) {
 		if (r->landing->distance ? try_anchor(r, r->next, r->landing->distance, regs, end)

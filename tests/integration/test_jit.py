@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's JIT compiler leaves out frames and lets lines lag behind: whoever reads a report is told when it ran."""
+"""Python's JIT compiler leaves out frames and lets lines lag behind: whoever reads a report is told when it ran. Its code has no
+unwind tables, and is told to nobody (3.14)."""
 import os
 import subprocess
 
 import pytest
+
+from test_native import problems
 
 TOLD = "ran code of Python's JIT compiler"
 
@@ -37,3 +40,18 @@ def test_a_report_says_nothing_where_it_is_switched_off(plumb, target, jit):
     report, text = sampled(plumb, target, jit, "0", lambda profile: profile.samples > 100)
     assert report["states"]["jit"]["samples"] == 0, report["states"]
     assert TOLD not in text, text
+
+
+def test_native_frames_are_known_on_both_sides_of_compiled_code(plumb, target, jit):
+    """From the function that compiled code has called to the eval loop that has called it: nothing is missing."""
+    if not has_jit(jit):
+        pytest.skip("Python %s has no JIT compiler" % jit)
+
+    def whole(profile):
+        names = [({frame.name for frame in stack.frames}, stack.samples) for stack in profile.stacks]
+        return sum(samples for found, samples in names if "<code that is in no file>" in found and "<missing frames>" not in found)
+
+    with target(jit, "native_calls.py", env=dict(os.environ, PYTHON_JIT="1"), count=True) as program:
+        _, profile = plumb.sampled(lambda profile: whole(profile) >= 30, program.pid, "--native=all", "-r", "500")
+        program.wait_progress()
+    assert not problems(jit, profile)

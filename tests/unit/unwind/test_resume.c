@@ -16,7 +16,9 @@
 typedef void callee_fn(void);
 void without_table(callee_fn *callee);
 void with_frame_pointer(callee_fn *callee);
-extern const char begins_as_usual[], begins_as_usual_end[]; /* to be copied to where no table is */
+/* To be copied to where no table is. */
+extern const char begins_as_usual[], begins_as_usual_end[];
+extern const char compiled[], compiled_pushes[], compiled_end[];
 __asm__(".text\n"
 	"without_table:\n"
 	"	sub $24, %rsp\n"
@@ -50,6 +52,30 @@ __asm__(".text\n"
 	"	pop %rbp\n"
 	"1:	ret\n"
 	"begins_as_usual_end:\n"
+	".skip 64, 0x90\n"
+	/* What CPython's JIT compiler makes: the first part is called, the second one leaves no trace of how large its
+	 * frame is. It pushes what compiled_pushes has. */
+	"compiled:\n"
+	"	push %r15\n"
+	"	push %r14\n"
+	"	push %r13\n"
+	"	push %r12\n"
+	"	push %rbx\n"
+	"	call 1f\n"
+	"	pop %rbx\n"
+	"	pop %r12\n"
+	"	pop %r13\n"
+	"	pop %r14\n"
+	"	pop %r15\n"
+	"	ret\n"
+	"1:	mov compiled_pushes(%rip), %rax\n"
+	"	push %rax\n"
+	"	call *%rdi\n"
+	"	lea 8(%rsp), %rsp\n"
+	"	ret\n"
+	"compiled_pushes:\n"
+	"	.quad 0\n"
+	"compiled_end:\n"
 	".skip 64, 0x90\n");
 
 /* Functions that need a frame pointer, and say so. The first two leave in their frames what an earlier call of theirs
@@ -58,6 +84,7 @@ void has_called(callee_fn *callee);
 void left_a_call(callee_fn *callee);
 void left_a_call_somewhere(callee_fn *callee);
 void took_room_somewhere(callee_fn *callee);
+extern const char called[]; /* what the call in the first one returns to */
 #define BEGINS                                                                                                         \
 	"	.cfi_startproc\n"                                                                                            \
 	"	push %rbp\n"                                                                                                 \
@@ -147,7 +174,7 @@ static __attribute__((noinline)) void evaluate(void)
 {
 	volatile uint64_t anchor[4] = {left};
 
-	anchors[anchor_count++] = (uintptr_t)anchor;
+	anchors[anchor_count++] = (uintptr_t)(anchor + 2); /* above its stack pointer */
 	if (left == 0) {
 		if (evaluation_is_innermost)
 			unwind_caller();
@@ -519,6 +546,98 @@ static void what_a_function_begins_with_is_followed(void **state)
 	assert_int_equal(munmap(page, 4096), 0);
 }
 
+static char *page_of_nobody;
+static void leaf_through_code_of_nobody(callee_fn *callee);
+
+/* Code: that page, and two functions. Nothing else that is on the stack points to code then. */
+
+static struct plumb_error *read_code(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
+{
+	const pl_addr of[] = {(uintptr_t)page_of_nobody, (uintptr_t)called, (uintptr_t)leaf_through_code_of_nobody};
+
+	(void)mem;
+	for (size_t i = 0; i < 3; i++)
+		if (addr + 16 >= of[i] && addr < of[i] + 256)
+			return pl_mem_read(own_mem(), addr, dst, len);
+	return &pl_err_unreadable;
+}
+
+static const struct pl_mem_ops code_ops = {.read = read_code};
+static struct pl_mem code_mem = {&code_ops};
+
+static void make_code_of_nobody(void **state)
+{
+	const size_t len = (size_t)(compiled_end - compiled);
+
+	(void)state;
+	page_of_nobody = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(page_of_nobody, MAP_FAILED);
+	memcpy(page_of_nobody + 64, compiled, len);
+	unwinder.code = &code_mem;
+}
+
+static void push_in_code_of_nobody(const char *word)
+{
+	memcpy(page_of_nobody + 64 + (compiled_pushes - compiled), &word, sizeof word);
+}
+
+static __attribute__((noinline)) void leaf_through_code_of_nobody(callee_fn *callee)
+{
+	(void)callee;
+	((void (*)(callee_fn *))(uintptr_t)(page_of_nobody + 64))(unwind_now);
+	__asm__ volatile("");
+}
+
+/* Each of them was called by an evaluation, and by nobody else. */
+static void assert_evaluations_have_called(size_t calls)
+{
+	pl_addr evaluation = 0;
+
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	assert_int_equal(count(PL_NATIVE_RESUMED | PL_NATIVE_GUESSED), 0);
+	for (size_t i = 0; i < frames.len; i++)
+		if (pl_native_frame_has(&frames.data[i], anchors[0]))
+			evaluation = frames.data[i].function;
+	for (size_t i = 0; i + 1 < frames.len; i++) {
+		if (frames.data[i].image != PL_NO_IMAGE)
+			continue;
+		calls--;
+		assert_int_equal(frames.data[i + 1].function, evaluation);
+		assert_int_equal(frames.data[i + 1].sp, frames.data[i].cfa);
+	}
+	assert_int_equal(calls, 0);
+}
+
+/* Where an evaluation has its stack pointer when it calls is the same for all: nothing is missing, and nothing guessed,
+ * where no word between it and the code without a table is what a call returns to. */
+static void what_an_evaluation_has_called_is_known(void **state)
+{
+	make_code_of_nobody(state);
+	void (*const made_by_compiler)(callee_fn *) = (void (*)(callee_fn *))(uintptr_t)(page_of_nobody + 64);
+	void (*const calls[])(callee_fn *) = {made_by_compiler, plainly, made_by_compiler, plainly};
+	void (*const without[])(callee_fn *) = {made_by_compiler, made_by_compiler, made_by_compiler};
+
+	run(without, 3);
+	assert_evaluations_have_called(3);
+	run(calls, 4);
+	assert_evaluations_have_called(2);
+	push_in_code_of_nobody(called);
+	run(calls, 4);
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	assert_int_equal(count(PL_NATIVE_RESUMED), 2);
+	push_in_code_of_nobody(called + 8); /* code, but behind no call */
+	run(calls, 4);
+	assert_evaluations_have_called(2);
+	static void (*const leaf[])(callee_fn *) = {leaf_through_code_of_nobody, plainly, plainly};
+	run(leaf, 3); /* no evaluation has called it, and it lands by the frame pointer */
+	assert_int_equal(end, PL_UNWIND_ROOT);
+	assert_true(count(PL_NATIVE_GUESSED) > 0);
+	unwinder.code = NULL; /* what is code is not known */
+	run(calls, 4);
+	assert_int_equal(count(PL_NATIVE_RESUMED), 2);
+	assert_int_equal(munmap(page_of_nobody, 4096), 0);
+}
+
 /* Of a function that begins so, and is there behind @p done bytes: which of the words on the stack does it return to?
  * -1: that is not told. */
 static int entered(const char *code, size_t len, size_t done, bool by_the_way)
@@ -613,6 +732,7 @@ int main(void)
 		cmocka_unit_test_setup(code_that_only_returns_is_followed, set_up),
 		cmocka_unit_test_setup(only_what_must_return_is_followed, set_up),
 		cmocka_unit_test_setup(what_a_function_begins_with_is_followed, set_up),
+		cmocka_unit_test_setup(what_an_evaluation_has_called_is_known, set_up),
 		cmocka_unit_test_setup(as_far_as_it_has_come, set_up),
 		cmocka_unit_test_setup(steps_are_bounded, set_up),
 	};
