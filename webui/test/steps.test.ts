@@ -85,6 +85,7 @@ function stepsOfAll(nodes: number): Map<string, number> {
 		statistics: { view: "statistics" },
 		hide: { transforms: [{ type: "hide-function", fn: 3 }] },
 		focus: { transforms: [{ type: "focus-function", fn: 0 }] },
+		"of a module": { filter: { ...plain.filter, modules: [report.profiles[0]!.functions.module[0]!] } },
 		"on a CPU": { filter: { ...plain.filter, states: 1 } },
 	};
 	for (const [name, part] of Object.entries(states)) count(name, shownOf({ ...plain, ...part }).ahead());

@@ -10,6 +10,7 @@ import { Doing, type Filter, noFilter } from "../src/model/filter";
 import { inlinedIn, isInlinedAt } from "../src/model/inlined";
 import { names } from "../src/model/names";
 import { heaviestPath } from "../src/model/tree";
+import { actions } from "../src/views/actions";
 import { doingWords } from "../src/views/Answer";
 import { codeParts, indexOfByte } from "../src/views/codeText";
 import { commandOf, quoted } from "../src/views/commandText";
@@ -102,6 +103,19 @@ test("the hot path passes over those who only hand on", () => {
 		path.map((node) => strings[functions.name[tree.fn[node]]]),
 		["main", "work", "leaf"],
 	);
+});
+
+test("a key finds out what can be done with a function without adding up what it took", () => {
+	const { profile } = shownOf({ samples: [{ stack: "main:1;work:2;inner:3", samples: 4 }] });
+	const [main, work, inner] = ["main", "work", "inner"].map((name) =>
+		[...profile.functions.name].findIndex((id) => profile.strings[id] === name),
+	) as [number, number, number];
+	const shownOfState = createDerived({ profiles: [profile], diff: null });
+	const state: State = { ...initialState, transforms: [{ type: "collapse-subtree", fn: work }] };
+	const shown = { ...shownOfState(state), functionFigures: () => assert.fail("it adds up figures") };
+	const page = { profile, state, shown } as unknown as Page;
+	const focus = actions.find(({ key }) => key === "f")!;
+	assert.deepEqual([main, work, inner].map((fn) => focus.possible(page, fn)), [true, true, false]);
 });
 
 test("open branches: the hot path at first, heaviest first, carried over to a new tree", () => {

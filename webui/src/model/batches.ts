@@ -95,8 +95,13 @@ export function passing({ profile, sieve, shape }: Selected): (cell: number) => 
 	};
 }
 
-/** Add up the cells that pass the sieve and are in the shape. */
-export function* addingBatches(selected: Selected, unit: Unit, count: number, rows: Rows): Steps<Batches> {
+/** What batches have of everything, whatever the rows. */
+export type Whole = Pick<Batches, "all" | "samples">;
+
+/** Add up the cells that pass the sieve and are in the shape; where `whole` is known only those that a row has. */
+export function* addingBatches(
+	selected: Selected, unit: Unit, count: number, rows: Rows, whole: Whole | null = null,
+): Steps<Batches> {
 	const { profile, sieve, shape, batching: cut } = selected;
 	const { place, thread, state, bin, samples, weight } = profile.cells;
 	const { nodeOf, out, keepsFrameless } = shape;
@@ -113,24 +118,25 @@ export function* addingBatches(selected: Selected, unit: Unit, count: number, ro
 	for (let i = 0; i < place.length; i++) {
 		if (i % stride === 0) yield;
 		if (ofCell && !ofCell[i]) continue;
+		const l = place[i]!;
+		let set = l < 0 || !ofPlace ? 0 : ofPlace[l]!;
+		if (ofState) set = ofState[state[i]!]!;
+		if (ofCell) set = ofCell[i]! & ~counts;
+		if (whole && set === 0) continue;
 		const at = bin[i]!;
 		const inside = at >= fromBin && at < toBin;
 		if (!threads[thread[i]!] || !states[state[i]!] || inside === outside) continue;
-		const l = place[i]!;
 		if (l < 0 ? !keepsFrameless : nodeOf[l] === -1 || out?.[l]) continue;
 		const b = Math.floor((at - first) / length);
 		all[b]! += amount[i]!;
 		sampled += samples[i]!;
-		let set = l < 0 || !ofPlace ? 0 : ofPlace[l]!;
-		if (ofState) set = ofState[state[i]!]!;
-		if (ofCell) set = ofCell[i]! & ~counts;
 		for (; set; set &= set - 1) {
 			const row = 31 - Math.clz32(set & -set);
 			hits[row]![b]! += amount[i]!;
 			rowSamples[row]! += samples[i]!;
 		}
 	}
-	return { all, hits, samples: sampled, rowSamples };
+	return { ...(whole ?? { all, samples: sampled }), hits, rowSamples };
 }
 
 export function batchesOf(selected: Selected, unit: Unit, count: number, rows: Rows): Batches {

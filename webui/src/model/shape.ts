@@ -34,9 +34,10 @@ function baseShape(profile: Profile): Shape {
 }
 
 /** By F node: 1 if it, or a node that it is called from, is of such a function. */
-function below({ tree }: Profile, holds: (fn: number) => boolean): Uint8Array {
+function* below({ tree }: Profile, holds: (fn: number) => boolean): Steps<Uint8Array> {
 	const inside = new Uint8Array(tree.count);
 	for (let i = 0; i < tree.count; i++) {
+		if (i % stride === 0) yield;
 		const up = tree.parent[i]!;
 		if ((up >= 0 && inside[up]) || holds(tree.fn[i]!)) inside[i] = 1;
 	}
@@ -44,15 +45,20 @@ function below({ tree }: Profile, holds: (fn: number) => boolean): Uint8Array {
 }
 
 /** By L node: 1 if its stack has no frame of one of the modules, or not the labels. Null: neither is asked for. */
-function outside(profile: Profile, { modules, labels }: ShapeOptions): Uint8Array | null {
+function* outside(profile: Profile, { modules, labels }: ShapeOptions): Steps<Uint8Array | null> {
 	if (modules.length === 0 && labels.length === 0) return null;
 	const { tree, functions, meta } = profile;
 	const wanted = new Set(modules);
 	const rows = rowsWith(meta, labels);
-	const inModules = modules.length > 0 ? below(profile, (fn) => wanted.has(functions.module[fn]!)) : null;
-	const labelled = labels.length > 0 ? below(profile, (fn) => rows.has(fn)) : null;
-	const passes = (node: number) => (inModules?.[node] ?? 1) && (labelled?.[node] ?? 1);
-	return Uint8Array.from(tree.node, (node) => 1 - passes(node));
+	const inModules = modules.length > 0 ? yield* below(profile, (fn) => wanted.has(functions.module[fn]!)) : null;
+	const labelled = labels.length > 0 ? yield* below(profile, (fn) => rows.has(fn)) : null;
+	const out = new Uint8Array(tree.places);
+	for (let l = 0; l < out.length; l++) {
+		if (l % stride === 0) yield;
+		const node = tree.node[l]!;
+		out[l] = (inModules?.[node] ?? 1) && (labelled?.[node] ?? 1) ? 0 : 1;
+	}
+	return out;
 }
 
 /** Weights of whole subtrees are not known yet: those of all samples by place, which give siblings their order. */
@@ -124,8 +130,10 @@ function* shapeOfStacks(s: Stacks, out: Uint8Array | null, all: Float64Array): S
 		const group = to >= 0 ? groupOf[to]! : -1;
 		nodeOf[l] = group >= 0 ? newId[group]! : Math.min(to, dropped);
 	}
-	yield;
-	for (let group = 0; group < count; group++) base[newId[group]!] = someplace[group]!;
+	for (let group = 0; group < count; group++) {
+		if (group % stride === 0) yield;
+		base[newId[group]!] = someplace[group]!;
+	}
 	return { ...laid, nodeOf, out, base, keepsFrameless: s.keepsFrameless && !out };
 }
 
@@ -140,7 +148,7 @@ export function* shaping(profile: Profile, o: ShapeOptions): Steps<FoldedShape> 
 	if (o.kinds) yield* hide(s, (fn) => !(o.kinds & (1 << profile.functions.origin[fn]!)));
 	for (const transform of o.transforms) yield* apply(profile, s, transform);
 	const all = yield* allSamples(profile);
-	return { ...(yield* shapeOfStacks(s, outside(profile, o), all)), folded };
+	return { ...(yield* shapeOfStacks(s, yield* outside(profile, o), all)), folded };
 }
 
 export function shapeOf(profile: Profile, o: ShapeOptions): FoldedShape {

@@ -83,8 +83,10 @@ export function* drop(s: Stacks, drops: (fn: number) => boolean): Steps<void> {
 		if (drops(s.fn[i]!) || (up >= 0 && gone[up])) gone[i] = 1;
 		return i;
 	});
-	yield;
-	for (let i = 0; i < s.count; i++) if (s.to[i]! >= 0 && gone[s.to[i]!]) s.to[i] = dropped;
+	for (let i = 0; i < s.count; i++) {
+		if (i % stride === 0) yield;
+		if (s.to[i]! >= 0 && gone[s.to[i]!]) s.to[i] = dropped;
+	}
 }
 
 /** Only samples that pass a node for which it holds: it becomes the root. */
@@ -98,8 +100,8 @@ export function* focus(s: Stacks, holds: (node: number, up: number) => boolean):
 		}
 		return i;
 	});
-	yield;
 	for (let i = 0; i < s.count; i++) {
+		if (i % stride === 0) yield;
 		const to = s.to[i]!;
 		if (to === frameless || (to >= 0 && !inside[to])) s.to[i] = dropped;
 	}

@@ -227,6 +227,12 @@ export function nodeAt(tree: Shape, place: Place): number {
 	return node;
 }
 
+/** Whether anything that passes has the function on its stack. */
+export function hasTime(tree: Tree, fn: number): boolean {
+	for (let node = 0; node < tree.count; node++) if (tree.fn[node] === fn && tree.total[node]! > 0) return true;
+	return false;
+}
+
 /** From the root to the node. */
 export function pathOf(tree: Shape, node: number): number[] {
 	const path: number[] = [];

@@ -6,7 +6,7 @@ import type { DiffRow, Profile, Report } from "../data/profile";
 import { activities, stateKinds, stripKinds } from "../data/profile";
 import { finish, type Steps, stepsOf, stride, type Work, workOf } from "../data/steps";
 import {
-	addingBatches, batching, findingBits, halfWidths, maxRows, nodeBits, type Rows, type Selected,
+	addingBatches, batching, findingBits, halfWidths, maxRows, nodeBits, type Rows, type Selected, type Whole,
 } from "../model/batches";
 import { type Blame, findingBlame } from "../model/blame";
 import { findingLockBlame, type LockBlame } from "../model/locks";
@@ -269,11 +269,21 @@ function waitsWork(p: Pipeline): Work<readonly WaitFigure[]> {
 	return kept(p, "waits", [from], () => addingWaits(from, stateUnit(p.profile)));
 }
 
+/** Each batch of all that passes: added up once for all rows that are asked for. */
+function wholeBatchesWork(p: Pipeline): Work<Whole> {
+	const { unit } = p.state;
+	const from = selected(p);
+	const noRows = { byState: new Uint32Array(stateKinds) };
+	return kept(p, "whole batches", [from, unit], () => addingBatches(from, unit, 0, noRows));
+}
+
 /** Figures of some rows: values, samples and intervals out of one pass over the cells. */
 function* addingFigures(p: Pipeline, count: number, rows: Rows): Steps<Figure[]> {
 	const { unit } = p.state;
 	yield* stepsOf(selectedWork(p));
-	const batches = yield* addingBatches(selected(p), unit, count, rows);
+	const work = wholeBatchesWork(p);
+	yield* stepsOf(work);
+	const batches = yield* addingBatches(selected(p), unit, count, rows, work.result());
 	const widths = halfWidths(batches);
 	const scale = unit === "time" && !p.profile.cells.weight ? p.profile.meta.period_ns : 1;
 	const all = whole(p, unit);

@@ -2,6 +2,7 @@
 /* What can be done with a function, by menu, by key and by button: one list of it. */
 
 import type { Transform } from "../model/transform";
+import { hasTime } from "../model/tree";
 import type { State } from "../state/state";
 import type { Page } from "./page";
 
@@ -20,8 +21,10 @@ const hasModule = (page: Page, fn: number): boolean =>
 	isFunction(page, fn) && page.profile.functions.module[fn] !== 0;
 const hasFile = (page: Page, fn: number): boolean => isFunction(page, fn) && page.profile.functions.file[fn] !== 0;
 
-/** What was collapsed or hidden before is in no stack any more. */
-const isShown = ({ shown }: Page, fn: number): boolean => shown.functionFigures(fn).total.value > 0;
+/** What was collapsed or hidden before is in no stack any more. Figures are added up only for what a folded start may
+ * hide: of a million stacks that takes too long for a key. */
+const isShown = ({ shown }: Page, fn: number): boolean =>
+	hasTime(shown.tree(), fn) || (shown.foldedFunctions().includes(fn) && shown.functionFigures(fn).total.value > 0);
 
 function transformed(page: Page, transform: Transform): void {
 	page.change((state: State) => ({ ...state, transforms: [...state.transforms, transform], zoom: null }));

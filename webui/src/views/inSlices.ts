@@ -5,6 +5,9 @@ import type { Steps } from "../data/steps";
 
 const SLICE_MS = 25;
 
+/** After so long what was made is shown in a slice of its own: drawing it may take as long as a slice. */
+const SHOWN_MS = 8;
+
 /** What waits while something urgent is done: how each goes on. */
 const waiting = new Set<() => void>();
 let urgent = 0;
@@ -19,7 +22,7 @@ function leave(): void {
  * taking turns they would take from each other what is kept of trees (state/memory.ts), and make it again and again. */
 export function inSlices(steps: Steps<void>, done: () => void, isUrgent = false): () => void {
 	let timer = 0;
-	let open = true;
+	let [open, isMade] = [true, false];
 	const end = (): void => {
 		clearTimeout(timer);
 		waiting.delete(slice);
@@ -33,9 +36,10 @@ export function inSlices(steps: Steps<void>, done: () => void, isUrgent = false)
 			waiting.add(slice);
 			return;
 		}
-		const until = performance.now() + SLICE_MS;
-		while (!steps.next().done) {
-			if (performance.now() < until) continue;
+		const from = performance.now();
+		while (!isMade) {
+			isMade = steps.next().done === true;
+			if (performance.now() - from < (isMade ? SHOWN_MS : SLICE_MS)) continue;
 			timer = window.setTimeout(slice);
 			return;
 		}
