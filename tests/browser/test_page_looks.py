@@ -85,6 +85,22 @@ def test_the_graph_begins_in_the_upper_half_of_a_low_screen(threads, opened):
     assert top - (said - line) <= 360
 
 
+def test_what_a_low_graph_leaves_free_on_a_large_screen_has_the_table_of_functions(threads, opened, axe):
+    page = opened(threads, viewport={"width": 2560, "height": 1440})
+    page.rest()
+    graph, table = page.page.get_by_role("application", name="Flame graph"), page.page.get_by_role("grid", name="Functions")
+    above, below = graph.bounding_box(), table.bounding_box()
+    assert above["y"] + above["height"] <= below["y"] + 1 and below["y"] + below["height"] > 1300
+    assert graph.evaluate("graph => graph.scrollHeight <= graph.clientHeight"), "the graph has all of its rows"
+    assert violations(page, axe) == []
+    table.get_by_role("row").nth(1).click()
+    page.rest()
+    assert "f=" in page.fragment
+    page.page.set_viewport_size({"width": 1280, "height": 720})
+    page.rest()
+    assert not table.is_visible()
+
+
 def top_of_graph(page):
     page.rest()
     return page.page.get_by_role("application", name="Flame graph").bounding_box()["y"]

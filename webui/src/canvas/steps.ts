@@ -55,11 +55,17 @@ export function isWithin(tree: FlameTree, node: number, ancestor: number): boole
 	return node >= ancestor && node < tree.end[ancestor];
 }
 
-/** Rows that the part of the tree between two points of the axis needs. */
+const known = new WeakMap<FlameTree, number>();
+
+/** Rows that the tree needs; counted once for a tree. */
 export function rowsOf(tree: FlameTree): number {
-	let deepest = -1;
-	for (let i = 0; i < tree.count; i++) {
-		if (tree.depth[i] > deepest && tree.total[i] > 0) deepest = tree.depth[i];
+	let rows = known.get(tree);
+	if (rows === undefined) {
+		rows = 0;
+		for (let i = 0; i < tree.count; i++) {
+			if (tree.depth[i] >= rows && tree.total[i] > 0) rows = tree.depth[i] + 1;
+		}
+		known.set(tree, rows);
 	}
-	return deepest + 1;
+	return rows;
 }

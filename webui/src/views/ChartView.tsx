@@ -22,7 +22,7 @@ import { threadName, threadsInOrder } from "./ThreadFilter";
 import type { TipText } from "./Tip";
 import { useChosen } from "./useChosen";
 import { useSettled } from "./useSettled";
-import { useWidth } from "./useWidth";
+import { useWidth } from "./useSize";
 
 /** Threads of which anything can count; the main thread first, then those that computed most. */
 function threadsThere({ profile, state }: Page): number[] {

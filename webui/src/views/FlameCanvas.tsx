@@ -67,9 +67,8 @@ function usePanel(props: Props, setHover: (hover: Hover | null) => void): { curr
 	const scroller = useRef<HTMLDivElement>(null);
 	const panel = useRef<Panel | null>(null);
 	const { tree, look, flipped, zoom, selected, onSelect, onZoom, onOpen, onMenu, onRange } = props;
-	const rowCount = useMemo(() => rowsOf(tree), [tree]);
 	const input = {
-		tree, rowCount, look, flipped, zoom, selected, onSelect, onZoom, onMenu,
+		tree, rowCount: rowsOf(tree), look, flipped, zoom, selected, onSelect, onZoom, onMenu,
 		opens: onOpen !== undefined,
 		seen: props.seen ?? null,
 		alike: props.alike ?? null,

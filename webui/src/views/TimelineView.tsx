@@ -26,7 +26,7 @@ import { stripTip, type StripPoint } from "./stripTip";
 import { brief } from "./text";
 import { Tip } from "./Tip";
 import { useSettled } from "./useSettled";
-import { useWidth } from "./useWidth";
+import { useWidth } from "./useSize";
 
 function seconds(ns: number): string {
 	return `${(ns / 1e9).toFixed(2)} s`;
