@@ -382,12 +382,24 @@ struct plumb_error *pl_json_reader_skip(struct pl_json_reader *r)
 	return opens ? skip_to(r, r->depth - 1) : NULL;
 }
 
+/* Behind an odd number of backslashes. */
+static bool is_escaped(const uint8_t *quote, const uint8_t *begin)
+{
+	const uint8_t *at = quote;
+
+	while (at > begin && at[-1] == '\\')
+		at--;
+	return (quote - at) & 1;
+}
+
 /* r->at behind the string that begins there. */
 static void pass_string(struct pl_json_reader *r)
 {
-	for (r->at++; r->at < r->len && r->bytes[r->at] != '"'; r->at++)
-		r->at += r->bytes[r->at] == '\\';
-	r->at++;
+	const uint8_t *begin = r->bytes + r->at + 1, *end = r->bytes + r->len, *at = begin, *quote;
+
+	while ((quote = memchr(at, '"', (size_t)(end - at))) && is_escaped(quote, begin))
+		at = quote + 1;
+	r->at = quote ? (size_t)(quote + 1 - r->bytes) : r->len;
 }
 
 #define BLOCK 16
@@ -445,17 +457,23 @@ static void pass_bytes(struct pl_json_reader *r, size_t until, size_t *open)
 	}
 }
 
-struct plumb_error *pl_json_reader_pass(struct pl_json_reader *r)
+/* On to the bracket that ends the container; false: there is none. */
+static bool pass_to_end(struct pl_json_reader *r)
 {
 	size_t open = 1;
 
-	if (r->token != PL_JSON_OBJECT && r->token != PL_JSON_ARRAY)
-		return NULL;
 	while (open && r->at < r->len) {
 		pass_dull(r);
 		pass_bytes(r, r->len - r->at < BLOCK ? r->len : r->at + BLOCK, &open);
 	}
-	if (open == 0) {
+	return open == 0;
+}
+
+struct plumb_error *pl_json_reader_pass(struct pl_json_reader *r)
+{
+	if (r->token != PL_JSON_OBJECT && r->token != PL_JSON_ARRAY)
+		return NULL;
+	if (pass_to_end(r)) {
 		close_container(r);
 		return NULL;
 	}
@@ -474,6 +492,17 @@ bool pl_json_reader_text(const struct pl_json_reader *r, const char **text, size
 	*text = (const char *)begin;
 	*len = (size_t)(end - begin);
 	return true;
+}
+
+bool pl_json_reader_whole_text(struct pl_json_reader *r, const char **text, size_t *len)
+{
+	size_t begin = r->at;
+	bool found = r->token == PL_JSON_ARRAY && r->expects == EXPECTS_FIRST && pass_to_end(r);
+
+	*text = (const char *)r->bytes + begin;
+	*len = found ? r->at - begin : 0;
+	r->at = begin;
+	return found;
 }
 
 void pl_json_reader_end(struct pl_json_reader *r, size_t len)

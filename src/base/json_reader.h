@@ -69,6 +69,8 @@ struct plumb_error *pl_json_reader_pass(struct pl_json_reader *r) PLUMB_MUST_CHE
  * same text as one that was read, and ended there, has the same items, and need not be read: pl_json_reader_end() goes
  * behind it. False: there is no such bracket. */
 bool pl_json_reader_text(const struct pl_json_reader *r, const char **text, size_t *len);
+/** The same up to the bracket that closes this array, where there may be others in it. Looks at each byte. */
+bool pl_json_reader_whole_text(struct pl_json_reader *r, const char **text, size_t *len);
 void pl_json_reader_end(struct pl_json_reader *r, size_t len);
 
 typedef struct plumb_error *pl_json_value_fn(struct pl_json_reader *r, void *ctx);

@@ -24,11 +24,13 @@ struct samples {
 	struct pl_collector collector;
 	uint32_t process;
 	uint64_t step_ns, now_ns, ticks;
-	bool found; /* there is a list of samples */
+	bool found;	 /* there is a list of samples */
+	bool knows_idle; /* whether those without work were left out */
 	/* of the sample that is being read: */
 	uint64_t weight;
 	PL_VEC(struct seen) seen;
 	struct pl_task_graph graph;
+	struct pl_sample_frames reading;
 	/* of the thread: */
 	uint64_t tid, status;
 	bool has_tid, gc;
@@ -77,7 +79,7 @@ static struct plumb_error *read_frames(struct pl_json_reader *r, void *ctx)
 {
 	struct samples *s = ctx;
 
-	return r->token == PL_JSON_NULL ? NULL : pl_sample_frames(r, s->p, &s->frames, &s->gc);
+	return r->token == PL_JSON_NULL ? NULL : pl_sample_frames_read(r, &s->reading, &s->frames, &s->gc);
 }
 
 static struct plumb_error *add_seen(struct samples *s, uint64_t tid, bool main, uint32_t stack, uint16_t state)
@@ -244,6 +246,7 @@ static struct plumb_error *read_skip_idle(struct pl_json_reader *r, void *ctx)
 {
 	struct samples *s = ctx;
 
+	s->knows_idle = true;
 	s->collector.skip_idle = r->token == PL_JSON_BOOL && r->boolean;
 	return NULL;
 }
@@ -277,25 +280,42 @@ static void set_meta(struct samples *s)
 	m->mode = s->collector.mode == 1 ? PL_MODE_CPU : s->collector.mode == 2 ? PL_MODE_GIL : PL_MODE_WALL;
 }
 
-/* What is told of the run is read first: it may stand after the samples, and says how far they are apart. */
+static void set_step(struct samples *s)
+{
+	double ns = s->collector.interval_usec * 1000;
+
+	s->step_ns = ns > 0 && ns < 1e15 ? (uint64_t)ns : 0;
+	s->step_ns += s->step_ns == 0;
+}
+
+/* How far they are apart and what was left out may be told behind them: then the document is read again. */
+static struct plumb_error *read_samples_if_known(struct pl_json_reader *r, void *ctx)
+{
+	struct samples *s = ctx;
+
+	if (isnan(s->collector.interval_usec) || !s->knows_idle)
+		return pl_json_reader_pass(r);
+	set_step(s);
+	return read_samples(r, s);
+}
+
 static struct plumb_error *read_run(const struct pl_import_input *in, struct samples *s)
 {
-	static const struct pl_json_field head[] = {{"sample_interval_usec", read_interval_usec},
-						    {"skip_idle", read_skip_idle},
-						    {"stats", read_stats},
-						    {NULL, NULL}};
-	static const struct pl_json_field body[] = {{"samples", read_samples}, {NULL, NULL}};
+	static const struct pl_json_field all[] = {{"sample_interval_usec", read_interval_usec},
+						   {"skip_idle", read_skip_idle},
+						   {"stats", read_stats},
+						   {"samples", read_samples_if_known},
+						   {NULL, NULL}};
+	static const struct pl_json_field samples[] = {{"samples", read_samples}, {NULL, NULL}};
 	struct pl_process process = {0};
-	struct plumb_error *err = read_document(in, head, s);
+	struct plumb_error *err = pl_profile_process(s->p, &process, &s->process);
 
-	if (err)
-		return err;
-	if (s->collector.interval_usec > 0 && s->collector.interval_usec < 1e12)
-		s->step_ns = (uint64_t)(s->collector.interval_usec * 1000);
-	s->step_ns += s->step_ns == 0;
-	err = pl_profile_process(s->p, &process, &s->process);
 	if (!err)
-		err = read_document(in, body, s);
+		err = read_document(in, all, s);
+	if (!err && !s->found) {
+		set_step(s);
+		err = read_document(in, samples, s);
+	}
 	if (!err && !s->found)
 		err = pl_error(PLUMB_ERR_CORRUPT, "there is no list of samples");
 	if (!err)
@@ -318,7 +338,10 @@ struct plumb_error *pl_samples_read(const struct pl_import_input *in, struct pl_
 	struct plumb_error *err;
 
 	sink->timed = true;
+	s.reading.p = sink->profile;
+	s.graph.reading = &s.reading;
 	err = read_run(in, &s);
+	pl_known_texts_deinit(&s.reading.known);
 	pl_vec_deinit(&s.seen);
 	pl_vec_deinit(&s.frames);
 	pl_task_graph_deinit(&s.graph);

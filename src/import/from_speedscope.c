@@ -13,23 +13,16 @@
 
 #include "importers.h"
 #include "index.h"
+#include "known_texts.h"
 #include "speedscope_parts.h"
-
-/* A sample's list of frames, as it stands in the file. */
-struct known {
-	const char *text;
-	size_t len;
-	uint32_t stack;
-};
 
 struct reading {
 	struct pl_sink *sink;
 	struct pl_speedscope_tables t;
 	size_t next; /* profile */
 	const struct pl_speedscope_head *head;
-	uint64_t end_ns; /* of the latest sample */
-	PL_VEC(struct known) known;
-	struct pl_row_index index;
+	uint64_t end_ns;	     /* of the latest sample */
+	struct pl_known_texts known; /* lists of frames -> stack */
 
 	/* Of one profile. `when`: of an evented one, the instants at which the samples begin and the last one ends. */
 	PL_VEC(uint32_t) stacks;
@@ -70,33 +63,6 @@ static struct plumb_error *read_sample_frame(struct pl_json_reader *r, void *ctx
 	return push_frame(ctx, r, frame);
 }
 
-/* The stack of a sample that was read before and has the same text. */
-static bool find_known(const struct reading *rd, uint32_t hash, const char *text, size_t len, uint32_t *ret)
-{
-	size_t at = pl_row_index_start(&rd->index, hash);
-	uint32_t row;
-
-	while (pl_row_index_next(&rd->index, hash, &at, &row)) {
-		const struct known *k = &rd->known.data[row];
-
-		if (k->len == len && memcmp(k->text, text, len) == 0) {
-			*ret = k->stack;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* As long as rows can be told apart; later ones are read frame by frame. */
-static struct plumb_error *note_known(struct reading *rd, uint32_t hash, const struct known *k)
-{
-	size_t row = rd->known.len;
-
-	if (row >= UINT32_MAX)
-		return NULL;
-	return no_memory_unless(pl_vec_push(&rd->known, *k) && pl_row_index_add(&rd->index, hash, (uint32_t)row));
-}
-
 static struct plumb_error *read_frames(struct reading *rd, struct pl_json_reader *r)
 {
 	rd->stack = 0;
@@ -106,18 +72,19 @@ static struct plumb_error *read_frames(struct reading *rd, struct pl_json_reader
 /* Most samples have a stack that was there before: its text is compared, and its frames are not looked up again. */
 static struct plumb_error *read_stack(struct reading *rd, struct pl_json_reader *r)
 {
-	struct known k = {0};
+	struct pl_span text;
+	uint64_t known;
 
-	if (!pl_json_reader_text(r, &k.text, &k.len))
+	if (!pl_json_reader_text(r, &text.s, &text.len))
 		return read_frames(rd, r);
-	uint32_t hash = (uint32_t)pl_hash_bytes(k.text, k.len);
-	if (find_known(rd, hash, k.text, k.len, &rd->stack)) {
-		pl_json_reader_end(r, k.len);
+	uint32_t hash = pl_known_hash(text);
+	if (pl_known_find(&rd->known, text, hash, &known)) {
+		rd->stack = (uint32_t)known;
+		pl_json_reader_end(r, text.len);
 		return NULL;
 	}
 	struct plumb_error *err = read_frames(rd, r);
-	k.stack = rd->stack;
-	return err ? err : note_known(rd, hash, &k);
+	return err ? err : pl_known_add(&rd->known, text, hash, rd->stack);
 }
 
 static struct plumb_error *read_sample(struct pl_json_reader *r, void *ctx)
@@ -288,22 +255,16 @@ static struct plumb_error *give_samples(struct reading *rd)
 {
 	int64_t start = rd->when.len ? rd->when.data[0] : rd->start;
 	uint64_t at = start > 0 && rd->head->scale >= 0 ? (uint64_t)start : 0;
-	struct pl_sample some[PL_TOGETHER];
-	size_t count = 0;
 	struct plumb_error *err = NULL;
+	struct pl_sample s;
 
 	rd->sink->counted = rd->head->scale < 0;
 	for (size_t i = 0; i < rd->stacks.len && !err; i++) {
-		count += sample_of(rd, i, at, &some[count]);
-		if (count == PL_TOGETHER) {
-			err = pl_sink_add_all(rd->sink, some, count);
-			count = 0;
-		}
+		if (sample_of(rd, i, at, &s))
+			err = pl_sink_add(rd->sink, &s);
 		if (rd->head->scale >= 0)
 			at = pl_sum_u64(at, rd->weights.data[i]);
 	}
-	if (!err)
-		err = pl_sink_add_all(rd->sink, some, count);
 	rd->end_ns = at > rd->end_ns ? at : rd->end_ns;
 	return err;
 }
@@ -377,8 +338,7 @@ struct plumb_error *pl_speedscope_read(const struct pl_import_input *in, struct 
 	if (sink->profile->meta.duration_ns < rd.end_ns)
 		sink->profile->meta.duration_ns = rd.end_ns;
 	pl_speedscope_tables_deinit(&rd.t);
-	pl_vec_deinit(&rd.known);
-	pl_row_index_deinit(&rd.index);
+	pl_known_texts_deinit(&rd.known);
 	pl_vec_deinit(&rd.stacks);
 	pl_vec_deinit(&rd.weights);
 	pl_vec_deinit(&rd.counts);

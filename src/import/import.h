@@ -23,12 +23,13 @@ struct pl_sink {
 	bool timed;	  /* set by the importer before the first one: its samples have times of their own */
 	bool counted;	  /* likewise: it knows numbers of samples only, and these become their weights */
 	uint64_t skipped; /* lines or records that were no samples */
+
+	struct pl_sample waiting[PL_TOGETHER]; /* private: they are counted together (pl_profile_add_all) */
+	size_t waiting_count;
 };
 
+/** Give a sample; it is counted at the latest when pl_importer_run() ends. */
 struct plumb_error *pl_sink_add(struct pl_sink *sink, const struct pl_sample *s) PLUMB_MUST_CHECK;
-/** The same for at most PL_TOGETHER of them, which fetches memory for one while it adds others; changes their weights
- * if `counted`. */
-struct plumb_error *pl_sink_add_all(struct pl_sink *sink, struct pl_sample *s, size_t count) PLUMB_MUST_CHECK;
 
 /** Whether it looks like that; cheap, from its beginning. */
 typedef bool pl_importer_is(const struct pl_import_input *in);
@@ -39,8 +40,12 @@ struct pl_importer {
 	const char *const *suffixes; /* {".folded", NULL} */
 	const char *summary;	     /* one line for `plumb help formats` */
 	pl_importer_is *is;
-	pl_importer_read *read;
+	pl_importer_read *read; /* called by pl_importer_run() */
 };
+
+/** Read @p in, and count all samples of it. After an error some may be counted. */
+struct plumb_error *pl_importer_run(const struct pl_importer *importer, const struct pl_import_input *in,
+				    struct pl_sink *sink) PLUMB_MUST_CHECK;
 
 /** All of them, the most particular first; ends with a NULL name. */
 extern const struct pl_importer pl_importers[];

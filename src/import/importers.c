@@ -60,21 +60,29 @@ static void weigh(const struct pl_sink *sink, struct pl_sample *s)
 		s->weight_ns = s->extra == UINT64_MAX ? UINT64_MAX : s->extra + 1;
 }
 
-struct plumb_error *pl_sink_add(struct pl_sink *sink, const struct pl_sample *s)
+static struct plumb_error *give_waiting(struct pl_sink *sink)
 {
-	struct pl_sample given = *s;
+	struct plumb_error *err = pl_profile_add_all(sink->profile, sink->waiting, sink->waiting_count);
 
-	weigh(sink, &given);
-	struct plumb_error *err = pl_profile_add(sink->profile, &given);
-	return err || !sink->fn ? err : sink->fn(sink->ctx, &given);
+	for (size_t i = 0; i < sink->waiting_count && sink->fn && !err; i++)
+		err = sink->fn(sink->ctx, &sink->waiting[i]);
+	sink->waiting_count = 0;
+	return err;
 }
 
-struct plumb_error *pl_sink_add_all(struct pl_sink *sink, struct pl_sample *s, size_t count)
+struct plumb_error *pl_sink_add(struct pl_sink *sink, const struct pl_sample *s)
 {
-	for (size_t i = 0; i < count; i++)
-		weigh(sink, &s[i]);
-	struct plumb_error *err = pl_profile_add_all(sink->profile, s, count);
-	for (size_t i = 0; i < count && sink->fn && !err; i++)
-		err = sink->fn(sink->ctx, &s[i]);
-	return err;
+	struct pl_sample *given = &sink->waiting[sink->waiting_count++];
+
+	*given = *s;
+	weigh(sink, given);
+	return sink->waiting_count == PL_TOGETHER ? give_waiting(sink) : NULL;
+}
+
+struct plumb_error *pl_importer_run(const struct pl_importer *importer, const struct pl_import_input *in,
+				    struct pl_sink *sink)
+{
+	struct plumb_error *err = importer->read(in, sink);
+
+	return err ? err : give_waiting(sink);
 }

@@ -15,7 +15,7 @@ struct frame {
 };
 
 struct frames {
-	struct plumb_profile *p;
+	struct pl_sample_frames *all;
 	pl_ids *ids;
 	bool gc;
 };
@@ -100,10 +100,10 @@ static struct plumb_error *read_member(struct pl_json_reader *r, void *ctx)
 	return err;
 }
 
-static struct plumb_error *read_frame(struct pl_json_reader *r, void *ctx)
+/* Its location << 1, and 1 if it is the collector of garbage. */
+static struct plumb_error *make_frame(struct pl_json_reader *r, struct plumb_profile *p, uint64_t *ret)
 {
-	struct frames *all = ctx;
-	struct frame f = {.p = all->p, .location = {.column = -1, .end_column = -1}};
+	struct frame f = {.p = p, .location = {.column = -1, .end_column = -1}};
 	struct plumb_error *err = pl_json_reader_array(r, read_member, &f);
 	uint32_t id;
 
@@ -112,18 +112,46 @@ static struct plumb_error *read_frame(struct pl_json_reader *r, void *ctx)
 	if (f.at < 3)
 		return pl_json_reader_fail(r, "a frame ends before its function");
 	f.function.origin = f.special && f.angled && f.location.line == 0 ? PL_ORIGIN_MARKER : PL_ORIGIN_PYTHON;
-	all->gc = all->gc || (f.gc && f.function.origin == PL_ORIGIN_MARKER);
-	err = pl_profile_function(all->p, &f.function, &f.location.function);
+	err = pl_profile_function(p, &f.function, &f.location.function);
 	if (!err)
-		err = pl_profile_location(all->p, &f.location, &id);
-	if (err)
-		return err;
-	return pl_vec_push(all->ids, id) ? NULL : &pl_err_no_memory;
+		err = pl_profile_location(p, &f.location, &id);
+	if (!err)
+		*ret = (uint64_t)id << 1 | (f.gc && f.function.origin == PL_ORIGIN_MARKER);
+	return err;
 }
 
-struct plumb_error *pl_sample_frames(struct pl_json_reader *r, struct plumb_profile *p, pl_ids *frames, bool *gc)
+/* Most frames were there before: their text is compared, and not read again. */
+static struct plumb_error *find_frame(struct pl_json_reader *r, struct pl_sample_frames *all, uint64_t *ret)
 {
-	struct frames all = {.p = p, .ids = frames};
+	struct pl_span text;
+
+	if (!pl_json_reader_whole_text(r, &text.s, &text.len))
+		return make_frame(r, all->p, ret);
+	uint32_t hash = pl_known_hash(text);
+	if (pl_known_find(&all->known, text, hash, ret)) {
+		pl_json_reader_end(r, text.len);
+		return NULL;
+	}
+	struct plumb_error *err = make_frame(r, all->p, ret);
+	return err ? err : pl_known_add(&all->known, text, hash, *ret);
+}
+
+static struct plumb_error *read_frame(struct pl_json_reader *r, void *ctx)
+{
+	struct frames *to = ctx;
+	uint64_t frame = 0;
+	struct plumb_error *err = find_frame(r, to->all, &frame);
+
+	if (err)
+		return err;
+	to->gc = to->gc || (frame & 1);
+	return pl_vec_push(to->ids, (uint32_t)(frame >> 1)) ? NULL : &pl_err_no_memory;
+}
+
+struct plumb_error *pl_sample_frames_read(struct pl_json_reader *r, struct pl_sample_frames *f, pl_ids *frames,
+					  bool *gc)
+{
+	struct frames all = {.all = f, .ids = frames};
 	struct plumb_error *err = pl_json_reader_array(r, read_frame, &all);
 
 	*gc = *gc || all.gc;

@@ -5,15 +5,22 @@
 
 #include "import.h"
 #include "json_reader.h"
+#include "known_texts.h"
 #include "map.h"
 #include "vec.h"
 
 typedef PL_VEC(uint32_t) pl_ids;
 
+/** Of one file: its frames, by their text, and where they go. */
+struct pl_sample_frames {
+	struct plumb_profile *p;
+	struct pl_known_texts known; /* -> location << 1, and 1 if it is the collector of garbage */
+};
+
 /** The current token begins an array of frames, innermost first: append their locations to @p frames. *gc is set if one
  * of them is the collector of garbage. */
-struct plumb_error *pl_sample_frames(struct pl_json_reader *r, struct plumb_profile *p, pl_ids *frames,
-				     bool *gc) PLUMB_MUST_CHECK;
+struct plumb_error *pl_sample_frames_read(struct pl_json_reader *r, struct pl_sample_frames *f, pl_ids *frames,
+					  bool *gc) PLUMB_MUST_CHECK;
 /** The stack of frames[from..to), innermost first. */
 struct plumb_error *pl_sample_stack(struct plumb_profile *p, const uint32_t *frames, size_t count,
 				    uint32_t *ret) PLUMB_MUST_CHECK;
@@ -36,6 +43,7 @@ struct pl_task_graph {
 	PL_VEC(struct pl_sample_task) tasks; /* a task that is told twice is here once, as it was told last */
 	struct pl_map task_of;		     /* id -> index */
 	struct pl_map awaiting;		     /* ids that others are awaited by */
+	struct pl_sample_frames *reading;    /* set by who made it */
 	pl_ids frames;
 	pl_ids path; /* tasks */
 	uint64_t ring_steps;

@@ -61,7 +61,7 @@ static struct plumb_error *read_coro_frames(struct pl_json_reader *r, void *ctx)
 	struct reading *t = ctx;
 	bool gc = false;
 
-	return pl_sample_frames(r, t->p, &t->g->frames, &gc);
+	return pl_sample_frames_read(r, t->g->reading, &t->g->frames, &gc);
 }
 
 static struct plumb_error *read_coro(struct pl_json_reader *r, void *ctx)

@@ -199,7 +199,7 @@ static struct plumb_error *import_into(struct importing *x, struct pl_input *in,
 	if (!importer)
 		return unknown_format(bytes.len == 0);
 	set_limits(x, in->packed_len, bytes.len);
-	err = importer->read(&bytes, &x->sink);
+	err = pl_importer_run(importer, &bytes, &x->sink);
 	if (!err)
 		err = pl_profile_check_names(p, bytes.len, NAMES_A_BYTE);
 	if (err)

@@ -68,7 +68,7 @@ static void read_bytes(const struct pl_importer *importer, const struct pl_impor
 
 	REQUIRE(!pl_profile_create(&p));
 	struct pl_sink sink = {.profile = p, .fn = check_sample, .ctx = p};
-	struct plumb_error *err = importer->read(in, &sink);
+	struct plumb_error *err = pl_importer_run(importer, in, &sink);
 	check_tables(p);
 	if (err) {
 		check_error(err);

@@ -378,6 +378,35 @@ static void the_text_of_an_array_ends_at_a_bracket(void **state)
 	pl_json_reader_deinit(&r);
 }
 
+static void the_whole_text_of_an_array_ends_at_its_own_bracket(void **state)
+{
+	static const char json[] = "[[1,[2,\"]\\\"]\"],{\"a\":[]}],3]", inner[] = "1,[2,\"]\\\"]\"],{\"a\":[]}";
+	static const char *const open[] = {"[[1,2", "[[1,[2]", "[[\"]"};
+	const char *text;
+	size_t len;
+	struct pl_json_reader r;
+
+	pl_json_reader_init(&r, json, strlen(json));
+	assert_ok(pl_json_reader_next(&r));
+	assert_ok(pl_json_reader_next(&r));
+	assert_true(pl_json_reader_whole_text(&r, &text, &len));
+	assert_true(len == strlen(inner) && memcmp(text, inner, len) == 0);
+	assert_true(pl_json_reader_whole_text(&r, &text, &len)); /* the reader is where it was */
+	pl_json_reader_end(&r, len);
+	assert_int_equal(r.token, PL_JSON_ARRAY_END);
+	assert_ok(pl_json_reader_next(&r));
+	assert_true(r.token == PL_JSON_NUMBER && !pl_json_reader_whole_text(&r, &text, &len));
+	pl_json_reader_deinit(&r);
+	for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
+		pl_json_reader_init(&r, open[i], strlen(open[i]));
+		assert_ok(pl_json_reader_next(&r));
+		assert_ok(pl_json_reader_next(&r));
+		assert_false(pl_json_reader_whole_text(&r, &text, &len));
+		assert_true(r.at == 2);
+		pl_json_reader_deinit(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -398,6 +427,7 @@ int main(void)
 		cmocka_unit_test(what_is_passed_over_ends_whatever_its_length),
 		cmocka_unit_test(what_does_not_end_is_not_passed_over),
 		cmocka_unit_test(the_text_of_an_array_ends_at_a_bracket),
+		cmocka_unit_test(the_whole_text_of_an_array_ends_at_its_own_bracket),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,7 +103,7 @@ struct plumb_error *canon_try(const char *name, const char *text, size_t len, st
 	assert_ok(pl_profile_create(&p));
 	struct samples *s = samples_of(p);
 	struct pl_sink sink = {.profile = p, .fn = keep, .ctx = s};
-	err = importer->read(&in, &sink);
+	err = pl_importer_run(importer, &in, &sink);
 	if (err) {
 		destroy(s);
 		pl_profile_destroy(p);

@@ -70,7 +70,7 @@ struct plumb_error *import_bytes(const char *name, const void *bytes, size_t len
 
 	check(pl_profile_create(ret));
 	sink.profile = *ret;
-	return pl_importer_by_name(name)->read(&in, &sink);
+	return pl_importer_run(pl_importer_by_name(name), &in, &sink);
 }
 
 /* Long names as their length and a sum. */

@@ -36,7 +36,7 @@ static void read_bytes(const char *format, const void *bytes, size_t len, struct
 	assert_null(pl_profile_create(&g->p));
 	g->sink = (struct pl_sink){.profile = g->p};
 	assert_ptr_equal(pl_importer_for(&in), pl_importer_by_name(format));
-	g->err = pl_importer_by_name(format)->read(&in, &g->sink);
+	g->err = pl_importer_run(pl_importer_by_name(format), &in, &g->sink);
 	free(copy);
 	assert_null(pl_view_functions(g->p, &everything, &g->rows));
 }
@@ -297,7 +297,7 @@ static void read_without_memory(void *ctx)
 		return;
 	}
 	struct pl_sink sink = {.profile = p};
-	err = pl_importer_by_name(args[0])->read(&in, &sink);
+	err = pl_importer_run(pl_importer_by_name(args[0]), &in, &sink);
 	assert_true(!err || err == &pl_err_no_memory);
 	pl_profile_destroy(p);
 }

@@ -61,7 +61,7 @@ static struct plumb_error *read_text(struct plumb_profile *p, const char *from, 
 
 	assert_non_null(importer);
 	assert_string_equal(importer->name, from);
-	return importer->read(&in, &sink);
+	return pl_importer_run(importer, &in, &sink);
 }
 
 static void samples_keep_what_the_collectors_need(void **state)
@@ -93,6 +93,43 @@ static void samples_keep_what_the_collectors_need(void **state)
 	assert_int_equal(p->meta.mode, PL_MODE_GIL);
 	assert_int_equal(p->meta.duration_ns, 1500000000);
 	pl_profile_destroy(p);
+}
+
+/* What is told of the run may stand before the samples, behind them, or both; frames come again. */
+static void samples_are_the_same_wherever_the_run_is_told(void **state)
+{
+	static const char told[] = "\"sample_interval_usec\":500,\"skip_idle\":true";
+	static const char list[] =
+		"\"samples\":[{\"interpreters\":[{\"threads\":[{\"id\":1,\"frames\":["
+		"[\"/a]\\\".py\",[3,4,5,6],\"f\",7],[\"~\",null,\"<GC>\",null],[\"/a]\\\".py\",[3,4,5,6],"
+		"\"f\",7]]}]}]},{\"interpreters\":[{\"threads\":[{\"id\":1,\"frames\":[[\"/a]\\\".py\","
+		"[3,4,5,6],\"f\",7]]}]}]},{\"awaited\":[{\"thread_id\":1,\"tasks\":[{\"id\":1,\"coros\":[{"
+		"\"frames\":[[\"/a]\\\".py\",[3,4,5,6],\"f\",7]]}]}]}]}]";
+	static const char *const orders[][2] = {{told, list}, {list, told}};
+
+	for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+		char text[2048];
+		struct plumb_profile *p;
+		struct got got = {.count = 0};
+
+		(void)snprintf(text, sizeof text, "{%s,%s}", orders[i][0], orders[i][1]);
+		assert_null(pl_profile_create(&p));
+		assert_null(read_text(p, "samples", text, &got));
+		assert_int_equal(got.count, 3);
+		assert_int_equal(p->stacks[got.samples[0].stack].depth, 3);
+		assert_int_equal(got.samples[0].state, PL_STATE_IN_GC);
+		assert_int_equal(got.samples[1].state, 0);
+		assert_int_equal(got.samples[2].state, PL_STATE_ON_CPU);
+		const struct pl_stack *one = &p->stacks[got.samples[1].stack],
+				      *three = &p->stacks[got.samples[0].stack];
+		assert_int_equal(one->depth, 1);
+		assert_int_equal(one->location, three->location);
+		assert_int_equal(p->stacks[p->stacks[three->parent].parent].location, one->location);
+		assert_int_equal(p->locations[one->location].end_column, 6);
+		assert_int_equal(got.samples[1].time_ns, 500000);
+		assert_int_equal(p->cell_count, 3);
+		pl_profile_destroy(p);
+	}
 }
 
 static void assert_outermost(const struct plumb_profile *p, uint32_t stack, uint32_t depth, const char *name)
@@ -279,6 +316,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_input_format_is_listed_once),
 		cmocka_unit_test(samples_keep_what_the_collectors_need),
+		cmocka_unit_test(samples_are_the_same_wherever_the_run_is_told),
 		cmocka_unit_test(a_ring_of_tasks_ends_where_it_was_entered),
 		cmocka_unit_test(counts_of_a_tree_become_samples_of_its_nodes),
 		cmocka_unit_test(parts_mean_what_they_look_like),

@@ -609,7 +609,7 @@ static void read_shape(void *ctx, unsigned items)
 	assert_ok(pl_profile_create(&p));
 	struct pl_sink sink = {.profile = p};
 	(void)importer->is(&in);
-	assert_ok(importer->read(&in, &sink));
+	assert_ok(pl_importer_run(importer, &in, &sink));
 	counted_end();
 	assert_true(p->cell_count > 0);
 	pl_profile_destroy(p);

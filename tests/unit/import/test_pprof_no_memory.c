@@ -62,7 +62,7 @@ static void read_it(void *ctx)
 	struct plumb_error *err = pl_profile_create(&sink.profile);
 
 	if (!err)
-		err = pl_importer_by_name("pprof")->read(&in, &sink);
+		err = pl_importer_run(pl_importer_by_name("pprof"), &in, &sink);
 	pl_profile_destroy(sink.profile);
 	assert_no_memory(err);
 }
