@@ -369,6 +369,7 @@ void pl_profile_forget(struct plumb_profile *p)
 	p->wait_count = 0;
 	p->waited = (struct pl_waited){0};
 	pl_map_clear(&x->events);
+	x->event_text = 0;
 	p->event_count = 0;
 }
 

@@ -73,6 +73,7 @@ static bool copy_index(struct plumb_profile *ret, const struct plumb_profile *p)
 		return false;
 	x->batch_shift = p->index->batch_shift;
 	x->last_cell = p->index->last_cell;
+	x->event_text = p->index->event_text;
 	x->cells_indexed = p->index->cells_indexed;
 	x->function_cap = p->function_count;
 	x->location_cap = p->location_count;

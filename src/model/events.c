@@ -18,16 +18,27 @@ static uint32_t events_of(const struct plumb_profile *p, uint32_t process)
 	return had;
 }
 
-bool pl_event_has_room(const struct plumb_profile *p, uint32_t process)
+bool pl_event_has_room(const struct plumb_profile *p, uint32_t process, uint64_t text_bytes)
 {
-	return p->event_count < PL_MAX_EVENTS && events_of(p, process) < PL_MAX_PROCESS_EVENTS;
+	return p->event_count < PL_MAX_EVENTS && events_of(p, process) < PL_MAX_PROCESS_EVENTS &&
+	       text_bytes <= PL_MAX_EVENT_TEXT - p->index->event_text;
+}
+
+static uint64_t text_bytes_of(const struct plumb_profile *p, const struct pl_event *e)
+{
+	size_t name, labels;
+
+	(void)pl_strtab_get(p->strings, e->name, &name);
+	(void)pl_strtab_get(p->strings, e->labels, &labels);
+	return (uint64_t)name + labels;
 }
 
 struct plumb_error *pl_profile_event(struct plumb_profile *p, const struct pl_event *e)
 {
 	struct pl_profile_index *x = p->index;
+	uint64_t text_bytes = text_bytes_of(p, e);
 
-	if (!pl_event_has_room(p, e->process)) {
+	if (!pl_event_has_room(p, e->process, text_bytes)) {
 		p->meta.losses[PL_LOSS_EVENTS] = pl_sum_u64(p->meta.losses[PL_LOSS_EVENTS], 1);
 		return NULL;
 	}
@@ -36,6 +47,7 @@ struct plumb_error *pl_profile_event(struct plumb_profile *p, const struct pl_ev
 		return err;
 	if (!pl_map_set(&x->events, e->process, 0, events_of(p, e->process) + 1))
 		return &pl_err_no_memory;
+	x->event_text += text_bytes;
 	p->events[p->event_count++] = *e;
 	return NULL;
 }

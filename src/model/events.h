@@ -10,11 +10,11 @@
 
 typedef PL_VEC(struct pl_event) pl_event_vec;
 
-/** Keep an event; its ids are of @p p. Beyond PL_MAX_EVENTS, or PL_MAX_PROCESS_EVENTS of its process (of those of none
- * likewise), it is counted in PL_LOSS_EVENTS and no more. */
+/** Keep an event; its ids are of @p p. Beyond PL_MAX_EVENTS, PL_MAX_PROCESS_EVENTS of its process (of those of none
+ * likewise) or PL_MAX_EVENT_TEXT, it is counted in PL_LOSS_EVENTS and no more. */
 struct plumb_error *pl_profile_event(struct plumb_profile *p, const struct pl_event *e) PLUMB_MUST_CHECK;
-/** Would one of @p process be kept? For whoever adds its texts only then. */
-bool pl_event_has_room(const struct plumb_profile *p, uint32_t process);
+/** Would one of @p process with so many bytes of texts be kept? For whoever adds these only then. */
+bool pl_event_has_room(const struct plumb_profile *p, uint32_t process, uint64_t text_bytes);
 /** What is added to the times of events for real time: 0 if they are that already. */
 uint64_t pl_event_start_ns(const struct plumb_profile *p);
 /** Give all of them real times, before @p p is added up. */

@@ -22,6 +22,7 @@ struct pl_profile_index {
 	struct pl_map locations, threads, processes, sources, waits; /* waits: (stack, thread, what) */
 	struct pl_map modules; /* (file, build-id) -> row; (file, 0) -> the build-id that is told, 0: several */
 	struct pl_map events;  /* process -> how many it has */
+	uint64_t event_text;   /* bytes of PL_MAX_EVENT_TEXT that they take */
 	struct pl_row_index stacks, locks;
 	struct pl_row_index
 		cells[PL_BATCHES]; /* of each batch: time passes, so only one of them has to be in the cache */

@@ -9,6 +9,8 @@
 /* A function's name counts in its locations and stacks as well. What is in one row alone is written as often, and each
  * byte of it may become six in JSON. */
 #define COUNTS_ALONE 3
+_Static_assert((uint64_t)PL_MAX_EVENT_TEXT *COUNTS_ALONE < BYTES_FREE,
+	       "what programs may say, they may say in any file");
 
 static uint64_t string_bytes(const struct plumb_profile *p, uint32_t string)
 {

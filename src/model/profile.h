@@ -32,6 +32,8 @@
 /* Events, in all and of one process. */
 #define PL_MAX_EVENTS	      (1u << 16)
 #define PL_MAX_PROCESS_EVENTS (1u << 14)
+/* Bytes of their names and labels, of each event as if no other had the same. */
+#define PL_MAX_EVENT_TEXT (64u << 20)
 
 #define PL_BATCHES	64
 #define PL_BATCH_MIN_NS (1ull << 24) /* first batch length, 16.8 ms; always a power of two */

@@ -180,7 +180,7 @@ static struct plumb_error *take_told(struct plumb_session *s, const struct pl_to
 
 	if (t->pid)
 		pl_event_find(s->profile, t->pid, t->tid, &e);
-	if (!pl_event_has_room(s->profile, e.process))
+	if (!pl_event_has_room(s->profile, e.process, t->name_len + t->labels_len))
 		return keep(s, e); /* it is counted, and its texts take no room */
 	if (t->text)
 		err = pl_profile_string(s->profile, t->text, t->name_len, &e.name);

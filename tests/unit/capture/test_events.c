@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -67,6 +68,29 @@ static void too_many_are_counted(void **state)
 	kept_deinit(&s);
 }
 
+/* Sixteen labels that are as long as they can be, the same each time, say a hundred times as much as they take room. */
+static void what_honest_programs_say_again_and_again_is_read(void **state)
+{
+	static char labels[4001];
+	struct kept s;
+
+	kept_init(&s);
+	struct generator g = generator_for(&s, 1);
+	add_sample(&s, &g);
+	memset(labels, 'x', sizeof labels - 1);
+	struct pl_event e = {.process = 1};
+	check(pl_profile_string(s.p, labels, sizeof labels - 1, &e.labels));
+	for (uint32_t i = 0; i < PL_MAX_EVENTS; i++) {
+		e.process = i / PL_MAX_PROCESS_EVENTS; /* 0: of none */
+		e.time_ns += 1000000;
+		check(pl_capture_event(s.w, &e));
+	}
+	kept_read(&s);
+	assert_int_equal(s.back->event_count, PL_MAX_EVENT_TEXT / (sizeof labels - 1));
+	assert_int_equal(s.back->meta.losses[PL_LOSS_EVENTS], PL_MAX_EVENTS - s.back->event_count);
+	kept_deinit(&s);
+}
+
 /* Whatever they refer to: of what no chunk told, "<lost>" is known. */
 static void what_they_refer_to_may_be_lost(void **state)
 {
@@ -91,6 +115,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_come_back),
 		cmocka_unit_test(too_many_are_counted),
+		cmocka_unit_test(what_honest_programs_say_again_and_again_is_read),
 		cmocka_unit_test(what_they_refer_to_may_be_lost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -437,10 +437,10 @@ static void begin_rows(struct file *f, enum pl_section tag, uint32_t rows)
 }
 
 /* One name, as long as can be, in rows of a few bytes. */
-static void refuse_name_in_rows(enum pl_section tag, uint32_t rows, void (*put)(struct file *f, uint32_t i))
+static enum plumb_error_code read_name_in_rows(enum pl_section tag, uint32_t rows,
+					       void (*put)(struct file *f, uint32_t i), struct plumb_profile *ret)
 {
 	char *name = calloc(1, PL_STRING_MAX_BYTES);
-	struct plumb_profile *p = NULL;
 	struct pl_capture_info info;
 	struct file f;
 
@@ -455,12 +455,22 @@ static void refuse_name_in_rows(enum pl_section tag, uint32_t rows, void (*put)(
 	end_section(&f, tag);
 	end_chunk(&f, 0);
 	int fd = descriptor_of(&f.bytes);
-	assert_ok(pl_profile_create(&p));
-	assert_code(pl_capture_read(fd, p, NULL, NULL, &info), PLUMB_ERR_LIMIT);
-	pl_profile_destroy(p);
+	struct plumb_error *err = pl_capture_read(fd, ret, NULL, NULL, &info);
+	enum plumb_error_code code = plumb_error_code(err);
+	plumb_error_destroy(err);
 	file_deinit(&f);
 	free(name);
 	close(fd);
+	return code;
+}
+
+static void refuse_name_in_rows(enum pl_section tag, uint32_t rows, void (*put)(struct file *f, uint32_t i))
+{
+	struct plumb_profile *p;
+
+	assert_ok(pl_profile_create(&p));
+	assert_int_equal(read_name_in_rows(tag, rows, put, p), PLUMB_ERR_LIMIT);
+	pl_profile_destroy(p);
 }
 
 static void names_count_for_each_row(void **state)
@@ -473,7 +483,19 @@ static void names_count_for_each_row(void **state)
 static void names_in_one_row_alone_count_more(void **state)
 {
 	refuse_name_in_rows(PL_SECTION_THREADS, 2048, put_thread);
-	refuse_name_in_rows(PL_SECTION_EVENTS, 2048, put_event);
+}
+
+/* Events have a limit of their own, and beyond it are counted. */
+static void names_of_events_are_kept_up_to_a_limit(void **state)
+{
+	const uint32_t rows = 2048;
+	struct plumb_profile *p;
+
+	assert_ok(pl_profile_create(&p));
+	assert_int_equal(read_name_in_rows(PL_SECTION_EVENTS, rows, put_event, p), PLUMB_OK);
+	assert_in_range(p->event_count, 1, PL_MAX_EVENT_TEXT / PL_STRING_MAX_BYTES);
+	assert_true(p->meta.losses[PL_LOSS_EVENTS] >= rows - p->event_count);
+	pl_profile_destroy(p);
 }
 
 /* Samples are packed to nothing, and each is another state of another place at another time: a row of its own. */
@@ -558,6 +580,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(names_count_for_each_frame),
 		cmocka_unit_test(names_count_for_each_row),
 		cmocka_unit_test(names_in_one_row_alone_count_more),
+		cmocka_unit_test(names_of_events_are_kept_up_to_a_limit),
 		cmocka_unit_test(samples_of_more_kinds_than_a_file_of_its_size_has_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,6 +170,25 @@ static void too_many_are_counted(void **state)
 	pl_profile_destroy(p);
 }
 
+/* Each one's count, however often the same was said. */
+static void too_long_ones_are_counted(void **state)
+{
+	struct plumb_profile *p = two_processes(STARTED);
+	static char name[PL_MAX_EVENT_TEXT / 4 + 1];
+
+	memset(name, 'x', sizeof name - 1);
+	for (uint32_t i = 0; i < 6; i++)
+		add_event(p, name, i, 1 + i % 2);
+	assert_int_equal(p->event_count, 4);
+	assert_int_equal(p->meta.losses[PL_LOSS_EVENTS], 2);
+	add_event(p, "", 0, 1);
+	assert_int_equal(p->event_count, 5);
+	pl_profile_forget(p);
+	add_event(p, name, 0, 1);
+	assert_int_equal(p->event_count, 1);
+	pl_profile_destroy(p);
+}
+
 /* Of processes with one number the last. */
 static void who_it_was_of_is_found(void **state)
 {
@@ -195,6 +214,7 @@ int main(void)
 		cmocka_unit_test(merging_keeps_real_time),
 		cmocka_unit_test(a_part_of_a_sum_has_what_happened_in_it),
 		cmocka_unit_test(too_many_are_counted),
+		cmocka_unit_test(too_long_ones_are_counted),
 		cmocka_unit_test(who_it_was_of_is_found),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
