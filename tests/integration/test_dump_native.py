@@ -9,9 +9,10 @@ import subprocess
 
 import pytest
 
+from harness.compiled import needed, shared_library
 from harness.dump import PATIENCE as IN_TIME
 from harness.native import EU_STACK, PLUMBING, addresses, gaps, holds_in_order, is_stripped, true_stacks
-from harness.sites import Lacking, tool
+from harness.sites import tool
 from harness.target import wait_asleep, wait_until
 
 # Python function -> what it has called, on the way to the next Python function: in this order, others may stand between.
@@ -172,13 +173,7 @@ long go(long left) { return deeper(left); }
 
 
 def test_tables_that_are_long_for_nothing_do_not_hide_the_stack(plumb, target, any_python, tmp_path):
-    try:
-        compiler = tool("cc")
-    except Lacking as lacking:
-        pytest.skip(str(lacking))
-    source, library = tmp_path / "deep.c", tmp_path / "deep.so"
-    source.write_text(LONG_TABLE)
-    subprocess.run([compiler, "-O1", "-fomit-frame-pointer", "-shared", "-fPIC", "-o", library, source], check=True)
+    library = shared_library(tmp_path / "deep.so", LONG_TABLE, "-O1", "-fomit-frame-pointer")
     with target(any_python, "native_deep.py", "--library", library) as program:
         wait_asleep(program.pid)
         plain, result = dump(plumb, program.pid), plumb("dump", "--timeout", 60, "--json", "--no-source", "--native", program.pid)
@@ -201,13 +196,9 @@ extern "C" long go(long left) { std::vector<long> coins(3); return shop::Till::c
 
 def test_names_of_cpp_are_as_people_write_them(plumb, target, any_python, tmp_path):
     """In a dump and in samples; a plumb without libiberty has them as the file has."""
-    try:
-        compiler = tool("c++")
-    except Lacking as lacking:
-        pytest.skip(str(lacking))
-    source, library = tmp_path / "shop.cc", tmp_path / "shop.so"
+    source = tmp_path / "shop.cc"
     source.write_text(CPP)
-    subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-o", library, source], check=True)
+    library = shared_library(tmp_path / "shop.so", source, "-O1")
     with target(any_python, "native_deep.py", "--library", library, "--threads", "1") as program:
         wait_asleep(program.pid)
         dumped = {f["name"] for thread in dump(plumb, program.pid, "--native").values() for f in thread["frames"]}
@@ -306,16 +297,11 @@ def put_in_common(debug, directory):
 def test_lines_and_inlined_functions(plumb, target, any_python, tmp_path, kept):
     """By debug information: that of the file itself, or what was stripped from it and is kept by its build-id; also what
     several files have in common."""
-    try:
-        compiler, objcopy = tool("cc"), tool("objcopy")
-        for name in ("dwz", "readelf") if kept == "in common" else ():
-            tool(name)
-    except Lacking as lacking:
-        pytest.skip(str(lacking))
+    (objcopy,) = needed("objcopy")
+    needed(*(("dwz", "readelf") if kept == "in common" else ()))
     build_id = "c0ffee" + 34 * "1"
-    source, library, environment = tmp_path / "lines.c", tmp_path / "lines.so", dict(os.environ)
-    source.write_text(LINES)
-    subprocess.run([compiler, "-g", "-O2", "-shared", "-fPIC", "-Wl,--build-id=0x" + build_id, "-o", library, source], check=True)
+    source, environment = tmp_path / "lines.c", dict(os.environ)
+    library = shared_library(tmp_path / "lines.so", LINES, "-g", "-O2", "-Wl,--build-id=0x" + build_id)
     if kept != "in the file":
         debug = tmp_path / "debug" / ".build-id" / build_id[:2] / (build_id[2:] + ".debug")
         debug.parent.mkdir(parents=True)

@@ -4,16 +4,15 @@ blocked, on programs whose nesting is known (targets/native_calls.py, native.py,
 import collections
 import json
 import os
-import subprocess
 
 import pytest
 
+from harness.compiled import shared_library
 from harness.consumers import interpreter
 from harness.interpreters import TARGETS
 from harness.native import PLUMBING, holds_in_order, is_stripped
 from harness.plumb import until
 from harness.scarce import sentence
-from harness.sites import Lacking, tool
 from harness.target import wait_asleep
 
 # (caller, called) -> functions of C between them, from the outermost on; others may stand between. They differ by release.
@@ -307,15 +306,8 @@ def test_a_greenlet_has_the_stack_that_is_its_own(plumb, target):
 @pytest.fixture
 def libraries(tmp_path):
     """Two that differ in the name of one function: whichever is loaded comes to the place where the other one was."""
-    try:
-        compiler = tool("c++")
-    except Lacking as lacking:
-        pytest.skip(str(lacking))
-    paths = [str(tmp_path / (name + ".so")) for name in ("one", "other")]
-    for name, path in zip(("works_one", "works_other"), paths):
-        options = ["-O1", "-fomit-frame-pointer", "-shared", "-fPIC", "-DWORKS=" + name]
-        subprocess.run([compiler, *options, "-o", path, TARGETS / "native_odd.cc"], check=True)
-    return paths
+    source, options = TARGETS / "native_odd.cc", ("-O1", "-fomit-frame-pointer")
+    return [str(shared_library(tmp_path / (name + ".so"), source, *options, "-DWORKS=works_" + name)) for name in ("one", "other")]
 
 
 # Python function -> functions of C that it calls, from the outermost on; with some it is of interest whether they are there.

@@ -10,10 +10,10 @@ import subprocess
 
 import pytest
 
+from harness.compiled import needed, shared_library
 from harness.interpreters import TARGETS
 from harness.page import Page, blocks
 from harness.pages import page_of
-from harness.sites import Lacking, tool
 
 LIMIT = 5  # standard errors: one comparison in a million is further off
 BUILD_ID = "c0ffee" + 34 * "2"
@@ -23,15 +23,12 @@ LOOPS = {"first": "/* first loop */", "second": "/* second loop */", "inlined": 
 @pytest.fixture
 def built(tmp_path):
     """built(kept): the library, its source and the environment of whoever is to find its debug information."""
-    try:
-        compiler, objcopy = tool("cc"), tool("objcopy")
-    except Lacking as lacking:
-        pytest.skip(str(lacking))
+    (objcopy,) = needed("objcopy")
 
     def build(kept):
-        source, library = tmp_path / "native_lines.c", tmp_path / "lines.so"
+        source = tmp_path / "native_lines.c"
         source.write_text((TARGETS / "native_lines.c").read_text())
-        subprocess.run([compiler, "-g", "-O1", "-shared", "-fPIC", "-Wl,--build-id=0x" + BUILD_ID, "-o", library, source], check=True)
+        library = shared_library(tmp_path / "lines.so", source, "-g", "-O1", "-Wl,--build-id=0x" + BUILD_ID)
         if kept == "in the file":
             return library, source, dict(os.environ)
         debug = tmp_path / "debug" / ".build-id" / BUILD_ID[:2] / (BUILD_ID[2:] + ".debug")
@@ -147,7 +144,7 @@ def test_the_page_has_the_lines_with_their_text(plumb, target, any_python, built
 def test_the_lines_are_those_of_addr2line(plumb, target, any_python, built):
     library, source, _ = of = built("in the file")
     recording, _ = measured(plumb, target, any_python, of, samples=100)
-    addr2line, objdump = tool("addr2line"), tool("objdump")
+    addr2line, objdump = needed("addr2line", "objdump")
     code = subprocess.run([objdump, "-d", "--no-show-raw-insn", library], check=True, capture_output=True, text=True).stdout
     addresses = re.findall(r"^ +([0-9a-f]+):\t", code, re.M)
     told = subprocess.run([addr2line, "-i", "-f", "-e", library, *addresses], check=True, capture_output=True, text=True).stdout.splitlines()

@@ -10,9 +10,9 @@ import subprocess
 
 import pytest
 
+from harness.compiled import shared_library
 from harness.interpreters import HERE
 from harness.plumb import PATIENCE, finish
-from harness.sites import Lacking, tool
 from harness.target import started, traces
 
 TRIED = 3  # moments for each command in an ordinary run; with --soak each one there is
@@ -21,13 +21,7 @@ FAILED = 125
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    try:
-        compiler = tool("cc")
-    except Lacking as lacking:
-        pytest.skip(str(lacking))
-    path = tmp_path_factory.mktemp("failing") / "failing.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", path, HERE / "failing_alloc.c"], check=True)
-    return path
+    return shared_library(tmp_path_factory.mktemp("failing") / "failing.so", HERE / "failing_alloc.c", "-O1")
 
 
 class Failing:

@@ -15,10 +15,10 @@ import unittest.mock
 
 import pytest
 
+from harness.compiled import shared_library
 from harness.page import Page, blocks
 from harness.pages import page_of
 from harness.plumb import PATIENCE
-from harness.sites import Lacking, tool
 from harness.target import wait_until
 
 ORDINARY = 65534  # nobody
@@ -298,20 +298,13 @@ class Watch:
 @pytest.fixture
 def c_library(place):
     """Of an ordinary user's program, and the sources that its debug information names."""
-    try:
-        compiler = tool("cc")
-    except Lacking as lacking:
-        pytest.skip(str(lacking))
     sources = {name: place / (name + ".c") for name in ("open", "secret", "link", "fifo")}
     sources["open"].write_text("/* for all */\n")
     sources["secret"].write_text("/* %s */\n" % SECRET.strip())
     sources["secret"].chmod(0o600)
     sources["link"].symlink_to(sources["secret"])
     os.mkfifo(sources["fifo"], 0o600)
-    code = place / "code.c"
-    code.write_text(LIBRARY % sources)
-    subprocess.run([compiler, "-g", "-O1", "-shared", "-fPIC", "-o", place / "code.so", code], check=True)
-    return place / "code.so", sources
+    return shared_library(place / "code.so", LIBRARY % sources, "-g", "-O1"), sources
 
 
 def test_debug_information_names_files_that_the_program_may_not_read(plumb, place, c_library):

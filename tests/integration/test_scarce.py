@@ -11,9 +11,9 @@ import subprocess
 
 import pytest
 
+from harness.compiled import needed
 from harness.plumb import PATIENCE, finish, running
 from harness.scarce import limited, sentence
-from harness.sites import Lacking, tool
 from harness.target import thread_ids, traces, wait_asleep, wait_until
 
 # Descriptors ------------------------------------------------------------------------------------------------------------
@@ -119,10 +119,7 @@ def proc_with():
         pytest.skip("only root may mount /proc with options")
     if tuple(int(n) for n in re.findall(r"\d+", os.uname().release)[:2]) < (5, 8):
         pytest.skip("before Linux 5.8 an option would change every /proc of this machine, and subset=pid is not known")
-    try:
-        unshare, drop = tool("unshare"), tool("setpriv")
-    except Lacking as lacking:
-        pytest.skip(str(lacking))
+    unshare, drop = needed("unshare", "setpriv")
 
     def command(options, user=0):
         become = "%s --reuid=%d --regid=%d --clear-groups" % (drop, user, user) if user else ""

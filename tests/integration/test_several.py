@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
+from harness.compiled import shared_library
 from harness.plumb import finish, running
-from harness.sites import Lacking, tool
 from harness.target import children_of, wait_asleep, wait_until
 from test_by_name import app, words  # noqa: F401 (a fixture)
 
@@ -139,13 +139,7 @@ WAITS = 400  # for all that are asked for
 @pytest.fixture
 def stalled(tmp_path, ordinary_python):
     """Processes whose interpreter never comes up; their numbers."""
-    try:
-        compiler = tool("cc")
-    except Lacking as lacking:
-        pytest.skip(str(lacking))
-    source, library = tmp_path / "stalls.c", tmp_path / "stalls.so"
-    source.write_text(STALLS)
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
+    library = shared_library(tmp_path / "stalls.so", STALLS)
     environment = dict(os.environ, LD_PRELOAD=str(library))
     with contextlib.ExitStack() as stack:
         all_of_them = [stack.enter_context(subprocess.Popen(ordinary_python.command, env=environment)) for _ in range(STALLED)]

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A child of vfork that goes on living in its parent's memory is no Python of its own: nothing is counted twice."""
-import subprocess
 
 import pytest
 
+from harness.compiled import shared_library
 from harness.interpreters import HERE, TARGETS
 from harness.callgraph import CallGraph, check
-from harness.sites import Lacking, tool
 from harness.statistics import assert_at_most
 from harness.target import children_of, wait_until
 
@@ -14,12 +13,7 @@ from harness.target import children_of, wait_until
 @pytest.fixture
 def lingering(target, any_python, tmp_path):
     """(the target, its child)"""
-    try:
-        compiler = tool("cc")
-    except Lacking as lacking:
-        pytest.skip(str(lacking))
-    library = tmp_path / "linger.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, HERE / "linger.c"], check=True)
+    library = shared_library(tmp_path / "linger.so", HERE / "linger.c", "-O1")
     with target(any_python, "lingering.py", "--library", str(library), count=True) as parent:
         wait_until(lambda: children_of(parent.pid), "there is no child")
         (child,) = children_of(parent.pid)
