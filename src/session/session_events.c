@@ -37,7 +37,7 @@ void pl_session_events_begin(struct plumb_session *s)
 static void forget_told(struct pl_session_events *e, size_t from)
 {
 	for (size_t i = from; i < e->told.len; i++)
-		free(e->told.data[i].text);
+		free(e->told.data[i].said.text);
 	pl_vec_deinit(&e->told);
 }
 
@@ -73,18 +73,20 @@ static void tell(struct plumb_session *s, struct pl_told_event e)
 	s->events.lost += !kept;
 	pthread_mutex_unlock(&s->lock);
 	if (!kept)
-		free(e.text);
+		free(e.said.text);
 }
 
 /* Names and values, each with a NUL behind it. */
-static bool add_texts(struct pl_told_event *e, const char *name, const char *const *labels, size_t count)
+static bool add_texts(struct pl_engine_event *e, const char *name, const char *const *labels, size_t count)
 {
 	struct pl_buf text = PL_BUF_INIT(MOST_TEXT);
-	struct plumb_error *err = pl_buf_add(&text, name, e->name_len = strlen(name));
+	size_t name_len = strlen(name);
+	struct plumb_error *err = pl_buf_add(&text, name, name_len);
 
 	for (size_t i = 0; i < 2 * count && !err; i++)
 		err = pl_buf_add(&text, labels[i], strlen(labels[i]) + 1);
-	e->labels_len = text.len - e->name_len;
+	e->name_len = (uint32_t)name_len;
+	e->labels_len = (uint32_t)(text.len - name_len);
 	e->text = (char *)text.data;
 	if (!err)
 		return true;
@@ -95,12 +97,12 @@ static bool add_texts(struct pl_told_event *e, const char *name, const char *con
 
 void plumb_session_event(struct plumb_session *s, const char *name, const char *const *labels, size_t count)
 {
-	struct pl_told_event e = {.event.kind = PL_EVENT_MARK, .pid = (uint32_t)getpid(), .tid = (uint64_t)gettid()};
+	struct pl_engine_event e = {.pid = (uint32_t)getpid(), .tid = (uint64_t)gettid()};
 
-	if (pl_session_forked(s) || !time_of_session(s, &e.event.time_ns))
+	if (pl_session_forked(s) || !time_of_session(s, &e.time_ns))
 		return;
 	if (add_texts(&e, name, labels, count < MOST_LABELS ? count : MOST_LABELS)) {
-		tell(s, e);
+		tell(s, (struct pl_told_event){.said = e, .kind = PL_EVENT_MARK});
 		return;
 	}
 	pthread_mutex_lock(&s->lock);
@@ -112,12 +114,7 @@ void plumb_session_event(struct plumb_session *s, const char *name, const char *
 void pl_session_heard(void *session, struct pl_engine_event *e)
 {
 	struct plumb_session *s = session;
-	const struct pl_told_event told = {.event = {.kind = PL_EVENT_MARK, .time_ns = e->time_ns},
-					   .pid = e->pid,
-					   .tid = e->tid,
-					   .text = e->text,
-					   .name_len = e->name_len,
-					   .labels_len = e->labels_len};
+	const struct pl_told_event told = {.said = *e, .kind = PL_EVENT_MARK};
 
 	pthread_mutex_lock(&s->lock);
 	bool kept = e->text && pl_vec_push(&s->events.told, told);
@@ -143,14 +140,14 @@ void pl_session_pause_began(struct plumb_session *s)
 
 void pl_session_pause_ended(struct plumb_session *s)
 {
-	struct pl_told_event e = {.event.kind = PL_EVENT_PAUSE};
+	struct pl_told_event e = {.kind = PL_EVENT_PAUSE};
 
 	pthread_mutex_lock(&s->lock);
 	uint64_t began_ns = s->events.pause_ns;
 	s->events.pause_ns = 0;
-	e.event.time_ns = s->events.pause_at_ns;
+	e.said.time_ns = s->events.pause_at_ns;
 	pthread_mutex_unlock(&s->lock);
-	e.event.duration_ns = began_ns ? pl_clock_monotonic_ns() - began_ns : 0;
+	e.duration_ns = began_ns ? pl_clock_monotonic_ns() - began_ns : 0;
 	if (began_ns)
 		tell(s, e);
 }
@@ -175,17 +172,20 @@ static struct plumb_error *keep(struct plumb_session *s, struct pl_event e)
 
 static struct plumb_error *take_told(struct plumb_session *s, const struct pl_told_event *t)
 {
-	struct pl_event e = t->event;
+	const struct pl_engine_event *said = &t->said;
+	struct pl_event e = {.kind = (uint8_t)t->kind, .time_ns = said->time_ns, .duration_ns = t->duration_ns};
 	struct plumb_error *err = NULL;
 
-	if (t->pid)
-		pl_event_find(s->profile, t->pid, t->tid, &e);
-	if (!pl_event_has_room(s->profile, e.process, t->name_len + t->labels_len))
-		return keep(s, e); /* it is counted, and its texts take no room */
-	if (t->text)
-		err = pl_profile_string(s->profile, t->text, t->name_len, &e.name);
-	if (!err && t->labels_len)
-		err = pl_profile_string(s->profile, t->text + t->name_len, t->labels_len, &e.labels);
+	if (said->pid)
+		pl_event_find(s->profile, said->pid, said->tid, &e);
+	if (!pl_event_has_room(s->profile, e.process, (uint64_t)said->name_len + said->labels_len)) {
+		s->profile->meta.losses[PL_LOSS_EVENTS]++; /* its texts take no room */
+		return NULL;
+	}
+	if (said->text)
+		err = pl_profile_string(s->profile, said->text, said->name_len, &e.name);
+	if (!err && said->labels_len)
+		err = pl_profile_string(s->profile, said->text + said->name_len, said->labels_len, &e.labels);
 	return err ? err : keep(s, e);
 }
 

@@ -3,15 +3,14 @@
 #ifndef PL_SESSION_EVENTS_H
 #define PL_SESSION_EVENTS_H
 
+#include "engine.h"
 #include "events.h"
 
 /** One that was told, and is not taken over yet. */
 struct pl_told_event {
-	struct pl_event event; /* its time is the session's; no ids yet */
-	uint32_t pid;	       /* 0: of none */
-	uint64_t tid;
-	char *text; /* the name, then its labels */
-	size_t name_len, labels_len;
+	struct pl_engine_event said; /* pid 0: of none */
+	uint64_t duration_ns;
+	enum pl_event_kind kind;
 };
 
 /** What was known of a process when it was last looked at. */
@@ -30,7 +29,6 @@ struct pl_session_events {
 };
 
 struct plumb_session;
-struct pl_engine_event;
 
 /** What a program that is sampled from outside has said. Under `work`. */
 void pl_session_heard(void *session, struct pl_engine_event *e);

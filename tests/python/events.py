@@ -165,17 +165,33 @@ def check_what_those_that_are_too_many_say_is_not_kept():
     assert os.path.getsize(path) < 500000, os.path.getsize(path)  # 16,000 times 48 bytes would be there
 
 
-def check_texts_are_cut_and_are_one_line():
-    values = {"v%02d" % i: i for i in range(20)}
+def check_of_long_texts_there_are_fewer_whole_ones():
+    """64 MiB with names and labels; what is left out is not there without its texts."""
+    labels = {"k%02d" % i: "\U0001f600" * 100 for i in range(16)}
     with plumb.profile() as p:
-        plumb.event("n" * 1000, text="a\nb\0c", surrogate="\ud800", long="x" * 1000)
-        plumb.event("many", **values)
+        for _ in range(3):
+            for _ in range(4000):
+                plumb.event("x", **labels)
+            busy_inner(has(p, 300))  # until these are taken
+    found, lost = names(p), p.info()["losses"]["events"]
+    assert set(found) == {"x"} and lost and len(found) + lost == 12000, (len(found), lost)
+
+
+def check_texts_are_cut_and_are_one_line():
+    values, profiler = {"v%02d" % i: i for i in range(20)}, plumb.Profiler()
+    with plumb.profile() as p:
+        profiler.start()
+        for event in (plumb.event, profiler.event):
+            event("n" * 1000, text="a\nb\0c", surrogate="\ud800", long="x" * 1000)
+            event("many", **values)
+            assert refusal(TypeError, event, 7) == "the name of an event is a text, not 7"
         busy_inner(has(p, 10))
+    profiler.stop()
     first, second = told(p)
     assert len(first["name"]) == 100 and first["labels"]["text"] == "a\ufffdb\ufffdc" and first["labels"]["surrogate"] == "\ufffd"
     assert len(first["labels"]["long"]) == 100 and len(second["labels"]) == 16
-    with plumb.profile():
-        assert refusal(TypeError, plumb.event, 7) == "the name of an event is a text, not 7"
+    both = [(event["name"], event["labels"]) for event in told(profiler.snapshot())]
+    assert both[:2] == both[2:] == [(event["name"], event["labels"]) for event in told(p)]
 
 
 def check_merged_recordings_have_them_in_real_time():
