@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plumb.event(): writes what is said as one text, leaves it in the ring, and tells it to those who sample this process
- * from within. Extension module, with the GIL. */
+ * from within. For Profiler.event() the text is all. Extension module, with the GIL. */
 #include "event.h"
 
 #include <plumb/event_ring.h>
@@ -133,6 +133,19 @@ static int check(const struct call *c)
 	return -1;
 }
 
+/* 0, or -1 and an exception. */
+static int write_said(const struct ext_profiler *st, const struct call *c, struct said *ret)
+{
+	ret->len = 0;
+	if (check(c) < 0)
+		return -1;
+	if (put_all(st, ret, c) == 0)
+		return 0;
+	if (!PyErr_Occurred())
+		PyErr_SetString(PyExc_ValueError, "the text of an event is too long");
+	return -1;
+}
+
 /* Each one's session gets the text, which is written already. */
 static PyObject *tell_all(const struct ext_profiler *st, const struct said *s)
 {
@@ -146,18 +159,23 @@ static PyObject *event(PyObject *module, PyObject *const *args, Py_ssize_t count
 	const struct call c = {args, count, names};
 	struct said s;
 
-	s.len = 0;
-	if (check(&c) < 0)
+	if (write_said(st, &c, &s) < 0)
 		return NULL;
-	if (put_all(st, &s, &c) < 0) {
-		if (!PyErr_Occurred())
-			PyErr_SetString(PyExc_ValueError, "the text of an event is too long");
-		return NULL;
-	}
 	ext_event_leave(s.text, s.name_len, s.len - s.name_len);
 	if (st->listening == Py_True)
 		return tell_all(st, &s);
 	Py_RETURN_NONE;
+}
+
+static PyObject *event_texts(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+	const struct call c = {args, count, names};
+	struct said s;
+
+	if (write_said(ext_profiler_of(module), &c, &s) < 0)
+		return NULL;
+	return Py_BuildValue("s#s#", s.text, (Py_ssize_t)s.name_len, s.text + s.name_len,
+			     (Py_ssize_t)(s.len - s.name_len));
 }
 
 /* Whom to tell stays: another thread may be about to call it. */
@@ -185,6 +203,9 @@ static PyMethodDef methods[] = {
 	 "Whoever records this process gets it: a recording or profiler of its own, `plumb run` and `plumb attach`. "
 	 "Without one it is forgotten.\n"
 	 "A name and values, which str() writes, are cut at 100 characters; of the values the first 16 are kept."},
+	{"event_texts", (PyCFunction)(void (*)(void))event_texts, METH_FASTCALL | METH_KEYWORDS,
+	 "event_texts($module, name, /, **values)\n--\n\n(name, labels) as event() writes them, for one session "
+	 "alone."},
 	{"hear_events", hear_events, METH_VARARGS,
 	 "hear_events($module, heard, on, /)\n--\n\nheard(name, labels) is called for each event while that is on. The "
 	 "function stays the first one."},

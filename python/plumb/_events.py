@@ -7,8 +7,6 @@ from typing import Any, Dict, Protocol, Tuple
 
 from plumb import _forks, _plumb
 from plumb._plumb import event as event
-from plumb._tags import LABELS
-from plumb._texts import KEY_LENGTH, VALUE_LENGTH, cut
 
 _lock = _forks.Lock()
 
@@ -46,11 +44,7 @@ def _tell(listener: Listener, name: str, labels: str) -> None:
 
 def tell(listener: Listener, name: str, values: Dict[str, Any]) -> None:
     """To this one alone."""
-    if not isinstance(name, str):
-        raise TypeError("the name of an event is a text, not %r" % (name,))
-    labels = list(values.items())[:LABELS]
-    text = "".join("%s\0%s\0" % (cut(key, KEY_LENGTH), cut(str(value), VALUE_LENGTH)) for key, value in labels)
-    _tell(listener, cut(name, VALUE_LENGTH), text)
+    _tell(listener, *_plumb.event_texts(name, **values))
 
 
 def _heard(name: str, labels: str) -> None:
