@@ -166,7 +166,10 @@ class GilSession:
         hidden: Collection[int] = (),
         cycle: float = 0.0,
         max_cycles: int = 0,
+        recording: Optional[str] = None,
+        force: bool = False,
     ) -> None:
+        """recording: the file that has it when it is stopped."""
         if mode != "wall":
             raise ValueError("with the GIL only the wall clock can be sampled, not mode=%r" % mode)
         if why_not():
@@ -176,6 +179,7 @@ class GilSession:
         self._cycle, self._ended_cycles = cycle, collections.deque((), max_cycles or None)  # type: Tuple[float, Deque[Tuple[float, _Counted]]]
         self._trees = create(), create()  # of all cycles that have ended; of the one that has not
         self._ticks = self._samples = 0
+        self._recording, self._force, self._left_older = recording, force, False
         self._stopped = self._forked = False
         self._state = threading.Condition()
         self._watch, self._cycle_end = _Stopwatch(), cycle
@@ -243,10 +247,20 @@ class GilSession:
         # From now on it counts no more, and ends when it has heard of that.
         if not self._forked:
             _threads.join(self._thread, self._state)
-        return self.snapshot()
+        profile = self.snapshot()
+        path, self._recording = self._recording, None  # the second time nothing happens
+        if path is not None and not self._forked:
+            self._write(profile, path)
+        return profile
+
+    def _write(self, profile: Profile, path: str) -> None:
+        self._left_older = not self._samples and os.path.exists(path)
+        if not self._left_older:
+            profile.save(path, "plumb", "forced" if self._force else "named")
 
     def left_older(self) -> bool:
-        return False  # it has no file
+        """After stop(): whether nothing was sampled, and what had the file's name before stays."""
+        return self._left_older
 
     def _after_fork(self) -> None:
         """This is the child of a fork: the thread is not here, and who knows what it was doing."""
@@ -314,15 +328,16 @@ def _idents(tids: Collection[int]) -> Set[Optional[int]]:
     return {thread.ident for thread in _threads.every() if _threads.native_id(thread) in tids}
 
 
-def begin(engine: Optional[str] = None, **options: Any) -> Union[Session, GilSession]:
+def begin(engine: Optional[str] = None, *, named: bool = True, **options: Any) -> Union[Session, GilSession]:
     """A running session with options of `Session`.
 
     engine  "inprocess": by reading memory; "gil": by a Python thread with the GIL; None: the first, where it is allowed
+    named   the recording is for others, too; one that is not is not written with the GIL
     """
     if engine not in (None, "inprocess", "gil"):
         raise ValueError('engine is "inprocess", "gil" or None, not %r' % (engine,))
     if engine == "gil":
-        return _with_the_gil(options)
+        return _with_the_gil(options, named)
     try:
         return Session(**options)
     except Error as error:
@@ -330,14 +345,14 @@ def begin(engine: Optional[str] = None, **options: Any) -> Union[Session, GilSes
             raise
         if why_not():
             raise Error("%s; %s" % (error, why_not())) from None
-        session = _with_the_gil(options)
+        session = _with_the_gil(options, named)
         _tell(error)
         return session
 
 
-def _with_the_gil(options: Dict[str, Any]) -> GilSession:
+def _with_the_gil(options: Dict[str, Any], named: bool) -> GilSession:
     """Options that only say more of a sample, or bound what there is not, have no meaning there."""
-    known = {"rate", "mode", "jitter", "seed", "tids", "hidden", "cycle", "max_cycles"}
+    known = {"rate", "mode", "jitter", "seed", "tids", "hidden", "cycle", "max_cycles"} | ({"recording", "force"} if named else set())
     return GilSession(**{name: value for name, value in options.items() if name in known})
 
 

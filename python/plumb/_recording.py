@@ -51,7 +51,9 @@ def _session(engine: Optional[str], recording: Union[str, Unnamed], options: Dic
     if engine == "external":
         return ExternalSession(recording, **options)
     del options["native"], options["kernel"], options["native_threads"]
-    return _gil.begin(engine, recording=recording if isinstance(recording, str) else recording.path, **options)
+    if isinstance(recording, str):
+        return _gil.begin(engine, recording=recording, **options)
+    return _gil.begin(engine, named=False, recording=recording.path, **options)
 
 
 def _close(place: Union[str, Unnamed]) -> None:

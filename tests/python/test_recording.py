@@ -307,6 +307,24 @@ if "p" in globals() and p._outcome: print(p.info()["samples"])
     assert not list(path.parent.glob("*.new"))
 
 
+@pytest.mark.parametrize("end", ["p.stop()", "pass"])
+def test_the_engine_with_the_gil_writes_its_recording_too(with_gil, plumb, tmp_path, end):
+    """At the end, as it is a sum; and replaces as little."""
+    path, app = plumb.path(), tmp_path / "app.py"
+    whole = "p = plumb.start(engine='gil', output=%r)\nwhile p.info()['samples'] < 10: busy(100)\n%s\n"
+    assert ended(with_gil, whole % (str(path), end)) == (0, "", "")
+    assert plumb.report(path).samples >= 10
+    older = path.read_bytes()
+    nothing = "p = plumb.start(interval=9, engine='gil', output=%r, threads=[])\n%s\n"
+    status, _, errors = ended(with_gil, nothing % (str(path), end))
+    assert status == 0 and "nothing was sampled, so %s stays as it was" % path in errors and path.read_bytes() == older, errors
+    app.write_text("precious")
+    _, _, errors = ended(with_gil, whole % (str(app), end))
+    assert "app.py is there already, and plumb did not write it" in errors and app.read_text() == "precious"
+    assert ended(with_gil, (whole % (str(app), end)).replace("output", "force=True, output")) == (0, "", "")
+    assert plumb.report(app).samples >= 10
+
+
 @pytest.mark.parametrize("begin", ["plumb.start()", "plumb.start(engine='external')", "plumb.Profiler(engine='external')", "plumb.Profiler()"])
 def test_a_program_that_closes_all_descriptors_keeps_its_own_files(one, begin):
     code = """
