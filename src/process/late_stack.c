@@ -23,6 +23,7 @@ void pl_late_stack_read(struct pl_late_stack *l, struct pl_thread_sampler *threa
 	l->whole = !err && pl_attempt_is_whole(&a, root);
 	if (l->whole)
 		pl_attempt_take_native(&a, NULL);
+	l->counted = l->whole && pl_thread_sampler_count_standing(thread);
 	plumb_error_destroy(err); /* whoever samples it next meets the same */
 }
 
@@ -36,16 +37,18 @@ void pl_late_stack_make(struct pl_late_stack *l, struct pl_thread_sampler *threa
 	pl_attempt_see_native(&a);
 	a.ret = &l->all;
 	(void)pl_attempt_take(&a, PL_ACTIVITY_RUNNING, NULL, PL_STOPPED);
+	thread->stood = pl_late_stack_give(l, &thread->last) && l->counted;
 }
 
-void pl_late_stack_give(const struct pl_late_stack *l, struct pl_raw_sample *s)
+bool pl_late_stack_give(const struct pl_late_stack *l, struct pl_raw_sample *s)
 {
 	if (!l->whole || s->node != l->python.node || s->quality != l->python.quality)
-		return;
+		return false;
 	s->node = l->all.node;
 	s->quality = l->all.quality;
 	s->native_untold = l->all.native_untold;
 	s->task_untold = l->all.task_untold;
 	if (s->marker == l->python.marker)
 		s->marker = l->all.marker;
+	return true;
 }

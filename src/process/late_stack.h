@@ -8,7 +8,8 @@
 #include "thread_sampler.h"
 
 struct pl_late_stack {
-	bool whole; /* its stack was read while it stood */
+	bool whole;   /* its stack was read while it stood */
+	bool counted; /* and how often it had run by then */
 	struct pl_reading reading;
 	struct pl_raw_sample python, all; /* a sample of it without native frames, and with them */
 };
@@ -19,9 +20,9 @@ bool pl_late_stack_is_due(const struct pl_thread_sampler *thread, const struct p
 /** The stop has come, and the thread stands. Quick: it does so because of us. */
 void pl_late_stack_read(struct pl_late_stack *l, struct pl_thread_sampler *thread, struct pl_reader *r,
 			struct pl_stopper *stopper);
-/** The thread may run again: what was read becomes a stack. */
+/** The thread may run again: what was read becomes a stack, which holds until it runs. */
 void pl_late_stack_make(struct pl_late_stack *l, struct pl_thread_sampler *thread, struct pl_reader *r);
 /** @p s gets what the stop has told; not if its Python stack was another one. */
-void pl_late_stack_give(const struct pl_late_stack *l, struct pl_raw_sample *s);
+bool pl_late_stack_give(const struct pl_late_stack *l, struct pl_raw_sample *s);
 
 #endif

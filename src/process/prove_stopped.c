@@ -62,6 +62,8 @@ static enum pl_take_result sample_stopped(struct pl_attempt *a)
 			return result;
 		if (pl_attempt_is_whole(a, i + 1 < STOP_TRIES ? root : a->reading->root)) {
 			pl_stack_trust(a->r, &a->thread->stack, a->reading);
+			a->thread->stood =
+				a->thread->counted && a->r->native && !pl_stopper_holds(a->stopper, a->thread->tid);
 			return pl_attempt_take(a, PL_ACTIVITY_RUNNING, NULL, PL_STOPPED);
 		}
 		if (a->reading->complete)

@@ -136,7 +136,8 @@ static void note_release(struct pl_stopper *s, struct pl_pause *pause, bool rele
 	note_exit(s, pause);
 	s->stops++;
 	uint64_t ns = pl_clock_monotonic_ns() - pause->since_ns;
-	s->stopped_ns += ns;
+	if (released) /* else it does not stand yet */
+		s->stopped_ns += ns;
 	pl_still_note(&s->still, PL_STILL_STOP, ns);
 }
 
@@ -167,7 +168,33 @@ bool pl_stopper_has_come(struct pl_stopper *s, pid_t tid)
 {
 	struct pl_pause *p = late_of(s, tid);
 
-	return p && pl_pause_await(p, 0);
+	if (!p)
+		return false;
+	uint64_t not_yet_ns = p->since_ns;
+	bool come = pl_pause_await(p, 0);
+	if (come)
+		p->since_ns = not_yet_ns;
+	return come;
+}
+
+void pl_stopper_told(struct pl_stopper *s, uint64_t at)
+{
+	for (size_t i = 0; i < s->late.len; i++)
+		if (s->late.data[i].since_ns < at)
+			s->late.data[i].since_ns = at;
+}
+
+/* It stands from its arrival on, which was after the last look that did not find it there. */
+static bool try_settle(struct pl_stopper *s, struct pl_pause *p)
+{
+	uint64_t now = pl_clock_monotonic_ns();
+	bool released = pl_pause_try_release(p);
+
+	if (released)
+		s->stopped_ns += pl_clock_monotonic_ns() - p->since_ns;
+	else
+		p->since_ns = now;
+	return released;
 }
 
 bool pl_stopper_settle(struct pl_stopper *s)
@@ -175,7 +202,7 @@ bool pl_stopper_settle(struct pl_stopper *s)
 	for (size_t i = s->late.len; i-- > 0;) {
 		struct pl_pause *p = &s->late.data[i];
 
-		if (!pl_pause_try_release(p))
+		if (!try_settle(s, p))
 			continue;
 		note_exit(s, p);
 		*p = s->late.data[--s->late.len];

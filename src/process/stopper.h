@@ -65,6 +65,8 @@ bool pl_stopper_holds(const struct pl_stopper *s, pid_t tid);
 bool pl_stopper_has_come(struct pl_stopper *s, pid_t tid);
 /** Let go of late stops that have come about. True if none is left. */
 bool pl_stopper_settle(struct pl_stopper *s);
+/** The kernel has told, at @p at, that a stop has come about. */
+void pl_stopper_told(struct pl_stopper *s, uint64_t at);
 /** How long to wait before the next try: the longer a stop has not come about, the longer it can wait for us. */
 uint64_t pl_stopper_patience_ns(const struct pl_stopper *s, uint64_t now);
 

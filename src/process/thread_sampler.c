@@ -69,7 +69,7 @@ static void forget_stack(struct pl_thread_sampler *thread)
 	thread->last = (struct pl_raw_sample){0};
 	thread->awaits = (struct pl_awaits){0};
 	thread->holds = (struct pl_thread_holds){0};
-	thread->still = thread->seen_unstable = false;
+	thread->still = thread->stood = thread->seen_unstable = false;
 	thread->unstable = true;
 	thread->steady_run = 0;
 }
@@ -148,7 +148,7 @@ static bool count_runs(struct pl_thread_sampler *thread, uint64_t now, bool *sam
 	thread->counted = r == PL_CLOCK_OK;
 	if (!thread->counted)
 		return r != PL_CLOCK_GONE;
-	*same_ret = thread->still && c.runs == thread->counters.runs;
+	*same_ret = (thread->still || thread->stood) && c.runs == thread->counters.runs;
 	thread->ran_ns += c.run_ns - thread->counters.run_ns;
 	pl_thread_sampler_clocked(thread, &c, now);
 	thread->counters = c;
@@ -174,7 +174,14 @@ bool pl_thread_sampler_innermost(const struct pl_thread_sampler *thread, struct 
 void pl_thread_sampler_skip(struct pl_thread_sampler *thread)
 {
 	(void)pl_thread_clock_counters(&thread->clock, &thread->counters);
-	thread->still = false;
+	thread->still = thread->stood = false;
+}
+
+bool pl_thread_sampler_count_standing(struct pl_thread_sampler *thread)
+{
+	bool same;
+
+	return count_runs(thread, pl_clock_monotonic_ns(), &same) && thread->counted;
 }
 
 void pl_thread_sampler_pause(struct pl_thread_sampler *thread)
@@ -188,7 +195,7 @@ void pl_thread_sampler_resume(struct pl_thread_sampler *thread)
 {
 	struct pl_run_counters c;
 
-	thread->still = false;
+	thread->still = thread->stood = false;
 	if (pl_thread_clock_counters(&thread->clock, &c) != PL_CLOCK_OK)
 		return;
 	thread->first.run_ns += c.run_ns - thread->counters.run_ns;
@@ -333,11 +340,11 @@ static enum pl_take_result take(struct pl_attempt *a, bool running_only, uint64_
 		return result;
 	if (!count_runs(thread, now, &same))
 		return PL_TAKE_GONE;
-	if (same) {
+	if (same && !(thread->stood && a->stopper->takers)) {
 		*a->ret = thread->last;
-		return running_only ? PL_TAKE_NOTHING : PL_TAKE_SAMPLE;
+		return running_only && !thread->stood ? PL_TAKE_NOTHING : PL_TAKE_SAMPLE;
 	}
-	thread->still = false;
+	thread->still = thread->stood = false;
 	thread->awaits.object = 0;
 	return sample_by_activity(a, running_only, now);
 }

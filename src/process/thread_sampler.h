@@ -5,6 +5,7 @@
  *   blocked, and not run since         -> the last sample still holds; nothing is read
  *   blocked                            -> its stack stands still: read, EXACT
  *   running, stable                    -> read; a steady reading is EXACT
+ *   stopped by us, and not run since   -> with native frames, the last sample still holds, too
  *   running, unstable or not steady    -> stop it for some microseconds and read, STOPPED
  *   ... but nothing may be stopped     -> stand on its processor and read, EXACT (os/beside.h)
  *   ... but that cannot be had         -> DOUBTFUL (steady by chance) or PARTIAL (what stood throughout: outer.h)
@@ -64,6 +65,7 @@ struct pl_thread_sampler {
 	struct pl_ready_time ready; /* who takes its samples asks it */
 	bool counted;		    /* the kernel gives counters */
 	bool still;		    /* it was blocked; `last` holds while counters.runs does not move */
+	bool stood;		    /* in a stop of ours; so it does after that, while it waits for a CPU */
 	bool unstable;
 	bool seen_unstable;    /* not only taken for one because nothing is known of it yet */
 	uint32_t counted_node; /* where it was at the last steady reading that was counted */
@@ -114,6 +116,9 @@ void pl_thread_sampler_skip(struct pl_thread_sampler *thread);
 
 /** @p c is what the kernel said of it at @p now. */
 void pl_thread_sampler_clocked(struct pl_thread_sampler *thread, const struct pl_run_counters *c, uint64_t now);
+
+/** It stands in a stop of ours: how often it has run by now. False: the kernel does not tell. */
+bool pl_thread_sampler_count_standing(struct pl_thread_sampler *thread);
 
 /** Nothing is sampled until pl_thread_sampler_resume: what it runs meanwhile does not count. */
 void pl_thread_sampler_pause(struct pl_thread_sampler *thread);

@@ -36,7 +36,7 @@ static void send_kept(struct pl_engine *e, struct pl_target *t, const struct pl_
 	for (size_t i = 0; i < l->kept.len; i++) {
 		struct pl_waiting_sample *w = &l->kept.data[i];
 
-		pl_late_stack_give(stack, &w->sample);
+		(void)pl_late_stack_give(stack, &w->sample);
 		pl_mode_rules(e->options.mode)->send(e, l->thread, &w->sample, w->time_ns, w->weight_ns);
 	}
 	pl_vec_clear(&l->kept);

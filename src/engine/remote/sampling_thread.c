@@ -17,6 +17,7 @@
 #include "cpu_time.h"
 #include "debug.h"
 #include "event_looks.h"
+#include "late_news.h"
 #include "late_samples.h"
 #include "priority.h"
 #include "remote_engine.h"
@@ -38,21 +39,6 @@
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
 enum wake { WAKE_TIME, WAKE_STOP, WAKE_ORDER, WAKE_EXIT };
-
-/* Let go of late stops that have come about. How long the others can wait for us; UINT64_MAX: there are none. */
-static uint64_t settle_all(struct pl_engine *e, uint64_t now)
-{
-	uint64_t patience = UINT64_MAX;
-
-	for (size_t i = 0; i < e->targets.len; i++) {
-		const struct pl_stopper *s = &e->targets.data[i]->python.stopper;
-		uint64_t its =
-			pl_late_samples_settle(e, e->targets.data[i]) ? UINT64_MAX : pl_stopper_patience_ns(s, now);
-
-		patience = its < patience ? its : patience;
-	}
-	return patience;
-}
 
 /* Ctrl-Z and its like stop all threads of a process at once. Whoever runs us blocks them elsewhere and so leaves them
  * to this thread, which takes them while it waits and holds no thread of the target: that would stand still as long as
@@ -78,7 +64,11 @@ static enum wake wait_for_events(struct pl_engine *e, const struct timespec *tim
 	sigset_t blocked;
 
 	signals_while_waiting(holding, &blocked);
-	if (ppoll(fds, 2, timeout, &blocked) <= 0)
+	pl_late_news_await(&e->late_news, &blocked);
+	int n = ppoll(fds, 2, timeout, &blocked);
+	if (n < 0)
+		pl_late_news_heard(e);
+	if (n <= 0)
 		return WAKE_TIME;
 	if (!fds[0].revents)
 		return WAKE_EXIT;
@@ -99,7 +89,7 @@ static enum wake wait_until(struct pl_engine *e, uint64_t until)
 		uint64_t now = pl_clock_monotonic_ns(), left = until > now ? until - now : 0;
 		/* A thread that did not stop in time stops when it gets on a CPU again: it must not wait for our next
 		 * tick. */
-		uint64_t patience = settle_all(e, now);
+		uint64_t patience = pl_late_news_settle(e, now);
 
 		if (left > patience)
 			left = patience;
@@ -625,16 +615,20 @@ void *pl_sampling_thread_main(void *engine)
 	if (run.schedule.period_ns)
 		pl_priority_be_punctual(e->options.priority);
 	pl_beside_init(&e->beside);
+	pl_late_news_init(&e->late_news);
 	e->now.period_ns = run.schedule.period_ns;
 	announce_asked(e);
 	loop(e, &run);
+	uint64_t ended_ns = pl_clock_monotonic_ns();
 	pl_beside_end(&e->beside);
+	pl_late_news_last(e);
+	pl_late_news_end(&e->late_news);
 	pl_tree_reap(e, pl_clock_monotonic_ns());
 	if (!e->now.paused)
 		pl_event_looks_take_all(e, true);
 	part_from_all(e, pl_clock_monotonic_ns());
 	e->now.ended = true;
-	pl_sampling_thread_publish(e, pl_clock_monotonic_ns());
+	pl_sampling_thread_publish(e, ended_ns);
 	pl_orders_close(&e->orders);
 	pl_queue_wake(&e->queue);
 	return NULL;

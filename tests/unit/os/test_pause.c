@@ -14,6 +14,7 @@
 
 #include "pause.h"
 #include "stage.h"
+#include "stop_news.h"
 #include "thread_state.h"
 
 /* A process whose second thread counts. */
@@ -519,12 +520,56 @@ static void a_thread_that_is_held_inside_the_kernel_can_be_killed(void **state)
 	pid = 0;
 }
 
+static const struct sigaction refused = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
+
+static void who_listens_is_woken_up_by_a_stop_that_he_has_asked_for(void **state)
+{
+	struct sigaction before, now;
+	sigset_t child, mask, let_in;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	assert_int_equal(sigprocmask(SIG_BLOCK, &child, &mask), 0);
+	assert_int_equal(sigaction(SIGCHLD, &refused, &before), 0);
+	start_target(count_on, NULL);
+	struct pl_pause p = {.pid = pid, .tid = sc->tid};
+	assert_true(pl_stop_news_begin());
+	assert_int_equal(ptrace(PTRACE_SEIZE, p.tid, 0, 0), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, p.tid, 0, 0), 0);
+	let_in = mask;
+	sigdelset(&let_in, SIGCHLD);
+	assert_int_equal(sigsuspend(&let_in), -1);
+	assert_true(pl_pause_await(&p, 0));
+	let_go(&p);
+	pl_stop_news_end();
+	assert_int_equal(sigaction(SIGCHLD, &before, &now), 0);
+	assert_true(now.sa_handler == SIG_DFL && (now.sa_flags & SA_NOCLDSTOP));
+	assert_int_equal(sigprocmask(SIG_SETMASK, &mask, NULL), 0);
+}
+
+static void a_program_that_has_use_for_that_signal_keeps_it(void **state)
+{
+	const struct sigaction own = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO},
+			       usual = {.sa_handler = SIG_DFL};
+	struct sigaction before, now;
+
+	assert_int_equal(sigaction(SIGCHLD, &own, &before), 0);
+	assert_false(pl_stop_news_begin());
+	pl_stop_news_end();
+	assert_int_equal(sigaction(SIGCHLD, &usual, &now), 0);
+	assert_true(now.sa_sigaction == on_signal);
+	assert_false(pl_stop_news_begin()); /* it may wait to be told of stops of its children */
+	assert_int_equal(sigaction(SIGCHLD, &before, NULL), 0);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_stopped_thread_stands_still_and_then_runs_on),
+		T(who_listens_is_woken_up_by_a_stop_that_he_has_asked_for),
+		T(a_program_that_has_use_for_that_signal_keeps_it),
 		T(who_is_held_by_us_runs_for_all_others),
 		T(a_signal_that_comes_during_the_stop_is_delivered),
 		T(a_signal_that_comes_with_the_stop_is_delivered_with_its_value),

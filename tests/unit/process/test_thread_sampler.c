@@ -399,13 +399,31 @@ static void come(struct scene *s, struct pl_late_stack *ret)
 	pl_late_stack_make(ret, &s->thread, &s->p.reader);
 }
 
+/* Until it gets a CPU again it stands where it stood, and is not stopped for that. */
+static bool check_holds(struct scene *s, const struct pl_raw_sample *whole)
+{
+	uint64_t runs = s->thread.counters.runs, stops = s->stopper.stops;
+	struct pl_run_counters after;
+	struct pl_raw_sample a;
+
+	enum pl_take_result r = pl_thread_sampler_take(&s->thread, &s->p.reader, &s->stopper, false, &s->reading, &a);
+	assert_int_equal(pl_thread_clock_counters(&s->thread.clock, &after), PL_CLOCK_OK);
+	if (after.runs != runs)
+		return false;
+	assert_int_equal(r, PL_TAKE_SAMPLE);
+	assert_int_equal(s->stopper.stops, stops);
+	assert_true(a.node == whole->node && a.quality == PL_STOPPED && !a.native_untold);
+	return true;
+}
+
 /* Two ticks between the question and the stop: both get the native frames of the stop, and keep their Python frames. */
-static bool check_kept_one(struct scene *s)
+static bool check_kept_one(struct scene *s, size_t *held)
 {
 	struct pl_raw_sample first, second;
 	struct pl_late_stack late;
 
 	settle(s);
+	s->thread.stood = false; /* else nothing is asked */
 	begin_late_stop(s);
 	bool due = take_due(s, &first) && take_due(s, &second);
 	come(s, &late);
@@ -413,27 +431,30 @@ static bool check_kept_one(struct scene *s)
 		return false;
 	assert_int_equal(first.node, second.node);
 	uint32_t python = first.node;
-	pl_late_stack_give(&late, &first);
-	pl_late_stack_give(&late, &second);
+	assert_true(pl_late_stack_give(&late, &first) && pl_late_stack_give(&late, &second));
 	assert_int_equal(first.node, second.node);
 	assert_true((first.state & PL_STATE_ON_CPU) && first.quality == PL_STOPPED);
 	if (first.native_untold)
 		return false;
 	assert_true(natives_of(s, python, first.node) > 0);
+	*held += check_holds(s, &first);
 	return true;
 }
 
 static void check_kept(struct scene *s)
 {
 	cpu_set_t before = share_a_cpu(s);
-	size_t told = 0, all = 0;
+	size_t told = 0, held = 0, all = 0;
 
 	begin_native(s);
+	/* When it is let go it waits for our CPU until we sleep. */
+	assert_int_equal(sched_setscheduler(s->p.pid, SCHED_BATCH, &(struct sched_param){0}), 0);
 	for (uint64_t until = in_a_while(); !enough(all, 100, until); all++)
-		told += check_kept_one(s);
+		told += check_kept_one(s, &held);
 	sched_setaffinity(0, sizeof before, &before);
-	print_message("%s: %zu of %zu stops that came late told native frames\n", s->p.exe, told, all);
-	assert_true(told > 0);
+	print_message("%s: %zu of %zu stops that came late told native frames, %zu held for longer\n", s->p.exe, told,
+		      all, held);
+	assert_true(told > 0 && held > 0);
 	end_native(s);
 }
 
@@ -452,14 +473,14 @@ static void samples_of_another_moment_get_nothing_of_a_late_stop(void **state)
 	const struct pl_raw_sample other = {.node = 8, .quality = PL_STOPPED, .native_untold = true};
 	struct pl_raw_sample s = other;
 
-	pl_late_stack_give(&late, &s);
+	assert_false(pl_late_stack_give(&late, &s));
 	assert_memory_equal(&s, &other, sizeof s);
 	s.node = 7;
 	s.quality = PL_PARTIAL;
-	pl_late_stack_give(&late, &s);
+	assert_false(pl_late_stack_give(&late, &s));
 	assert_true(s.node == 7 && s.native_untold);
 	s.quality = PL_STOPPED;
-	pl_late_stack_give(&late, &s);
+	assert_true(pl_late_stack_give(&late, &s));
 	assert_true(s.node == 9 && !s.native_untold);
 }
 
