@@ -5,8 +5,12 @@ One measurement is a trial. It misses if a share is further off than the limit, 
 rarely that trials decide (harness/statistics.py). All results are printed, and the last one stands in the table. What is in
 no share is held down in the same way: docs/internals/statistics.md."""
 import collections
+import contextlib
 import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -36,6 +40,8 @@ FUNCTIONS = {"part_zlib": "zlib_compress.*|zlib.compress", "part_hash": ".*pbkdf
              "part_regex": r"(_sre_)?(SRE_)?[Pp]attern_match.*|re.Pattern.match", "part_sqlite": "sqlite3_step",
              "part_matmul": "DOUBLE_matmul.*"}
 OUTSIDE = 0.03  # the share of the samples in a part that may be before its function is called, or behind that
+WITHOUT = 0.1  # the share of the samples that may have no native frames: the first, and those whose stop has not come at the end
+LOOPS = 7  # that want the processor of a program
 FEWEST = 10  # samples with native frames in a part, from which on it can be said how many are in its function
 PROGRAMS = ["loops", "mixed", "ccalls", "callers"]
 PERIODS = [500, 999, pytest.param(1000, marks=pytest.mark.smoke), 1001, 2000]  # microseconds; the sampler's own is 1000
@@ -105,6 +111,17 @@ class Measured:
         self.seen = {part: weight * inside[part] / all_of[part] for part, weight in self.seen.items()}
         total = sum(all_of.values())
         return self.wall() + [at_most("outside", OUTSIDE, 1 - sum(inside.values()) / total, total)]
+
+    def late(self):
+        """Of a program whose stops mostly come late: the parts, by the Python frames of each tick. The native frames, which the stop
+        has told later, are of the same part. Where the sampler itself has to wait for a processor for long, shares say little."""
+        for stack in self.profile.stacks:
+            part = next((f.name for f in stack.python if f.name in FUNCTIONS), None)
+            others = [f.name for f in stack.frames if f.kind == "native" and any(
+                re.fullmatch(pattern, f.name) for other, pattern in FUNCTIONS.items() if part and other != part)]
+            assert not others, stack
+        shares = self.wall() if self.missed <= MANY else []
+        return shares + [at_most("without", WITHOUT, self.whole.losses["native"] / self.whole.samples, self.whole.samples)]
 
     def wall(self):
         """Of the parts, what they took of the time that was sampled, and of the samples; and what tells none or is not proved."""
@@ -256,6 +273,27 @@ def test_functions_of_c_have_the_shares_that_their_calls_took(plumb, places, any
     python = interpreter("venv-dashboard", "numpy") if numpy else any_python
     case = Case(plumb, places, python, "truth.py", "--program", "natives", options=["--native"], slower=4, longer=2)
     case.judge(table, "functions of C", effort(*SECONDS), Measured.native, any_rate=True, enough=ENOUGH // 2)
+
+
+@contextlib.contextmanager
+def busy_loops(processor):
+    loops = [subprocess.Popen(["taskset", "-c", str(processor), sys.executable, "-c", "while True: pass"]) for _ in range(LOOPS)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+@pytest.mark.slow
+def test_a_thread_that_waits_for_a_processor_has_its_native_frames(plumb, places, any_python, table, effort):
+    """It is stopped when it gets one: several samples wait for that."""
+    processor = min(os.sched_getaffinity(0))
+    case = Case(plumb, places, any_python, "truth.py", "--program", "natives", options=["--native", "--max-overhead", "none"], slower=2)
+    case.command = ["taskset", "-c", str(processor), *case.command]
+    with busy_loops(processor):
+        case.judge(table, "late stops", effort(*SECONDS), Measured.late, enough=ENOUGH // 2)
 
 
 @pytest.mark.alone
