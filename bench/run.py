@@ -10,6 +10,7 @@ import sys
 
 import formats
 import measures
+import native
 import page
 import python_package
 import truth
@@ -17,11 +18,11 @@ from harness import interpreters
 from harness.target import Places
 from samplers import Austin, Plumb, PySpy, Tachyon
 
-MINORS, TRUTH_MINORS = [(3, 14), (3, 15)], [(3, n) for n in range(8, 16)]
+MINORS, NATIVE_MINORS, TRUTH_MINORS = [(3, 14), (3, 15)], [(3, 12)], [(3, n) for n in range(8, 16)]
 LOOKS, DUMPS = 5, 15  # runs of each sampler
 PARTS = ["stacks", "threads", "slowdown", "first", "dump", "minute"]
-# Take minutes or gigabytes: only if they are asked for. TRUTH is of each interpreter, the others need no sampler.
-TRUTH, FORMATS, PAGE, PYTHON = EXTRA = "truth", "formats", "page", "python"
+# Take minutes or gigabytes: only if they are asked for. TRUTH and NATIVE are of each interpreter, the others need no sampler.
+TRUTH, NATIVE, FORMATS, PAGE, PYTHON = EXTRA = "truth", "native", "formats", "page", "python"
 
 
 class Table:
@@ -174,6 +175,14 @@ class Bench:
         self.results["truth"] = measured.results
         self.absent += measured.absent
 
+    def native(self):
+        measured = native.Native(self.places, self.options.plumb, self.options.peers, self.options.rounds)
+        for python in self.pythons(NATIVE_MINORS):
+            measured.measure(python)
+        print(measured.markdown())
+        self.results["native"] = measured.results
+        self.absent += measured.absent
+
     def formats(self):
         measured = formats.Formats(self.options.plumb, self.options.samples, self.options.stacks, self.options.formats)
         measured.run()
@@ -213,7 +222,7 @@ def main():
     parser.add_argument("--plumb", default=os.environ.get("PLUMB_BIN", "build/plumb"))
     parser.add_argument("--peers", help="directory with py-spy and austin")
     parser.add_argument("--minors", type=lambda text: [minor(part) for part in text.split(",")],
-                        help="releases to measure, such as 3.14,3.15 (these two; for truth, 3.8 to 3.15 and free-threaded 3.13)")
+                        help="releases to measure, such as 3.14,3.15 (these two; for native, 3.12; for truth, 3.8 to 3.15 and free-threaded 3.13)")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--pairs", type=int, default=30, help="how often plumb's slow-down is measured (30)")
     parser.add_argument("--only", type=lambda text: text.split(","), default=PARTS,
@@ -239,6 +248,8 @@ def main():
         print(bench.table.markdown())
     if TRUTH in options.only:
         bench.truth()
+    if NATIVE in options.only:
+        bench.native()
     bench.places.remove()
     if FORMATS in options.only:
         bench.formats()

@@ -155,9 +155,14 @@ class Austin(Sampler):
         interval = 1 if rate is None else 1000000 // rate
         return [*self.enter(), self.program, "-i", str(interval), "-x", str(seconds), "-o", output, "-p", str(pid)]
 
+    def counts(self, text):
+        """(errors, all) of its last line; None: it says none."""
+        found = re.search(r"(\d+)/(\d+)", re.sub(r"\x1b\[[0-9;]*m", "", text))
+        return tuple(map(int, found.groups())) if found else None
+
     def stacks(self, _, text):
-        found = re.search(r"\d+/(\d+)", re.sub(r"\x1b\[[0-9;]*m", "", text))
-        return int(found.group(1)) if found else 0
+        counts = self.counts(text)
+        return counts[1] if counts else 0
 
     def once(self, pid):
         return [*self.enter(), self.program, "-w", str(pid)]
