@@ -7,6 +7,7 @@
 #include "unwind.h"
 
 #include "epilogue.h"
+#include "return_path.h"
 #include "rules.h"
 #include "steps.h"
 
@@ -160,8 +161,10 @@ static enum step step_by_epilogue(struct walk *w, enum pl_unwind_end end)
 	struct pl_registers to = *w->regs;
 	uint64_t cfa, pc;
 
-	if (!pl_epilogue_follow(w->u, &w->frame, &to) || !pl_register_get(&to, arch->sp, &cfa) ||
-	    !grows(w, false, cfa) || !pl_register_get(&to, arch->pc, &pc) || pc == 0)
+	if (!(pl_epilogue_follow(w->u, &w->frame, &to) ||
+	      (end == PL_UNWIND_NO_TABLE && pl_return_path_follow(w->u, &w->frame, &to))) ||
+	    !pl_register_get(&to, arch->sp, &cfa) || !grows(w, false, cfa) || !pl_register_get(&to, arch->pc, &pc) ||
+	    pc == 0)
 		return fail(w, end);
 	w->frame.cfa = cfa;
 	w->frame.flags |= PL_NATIVE_RETURNS;
