@@ -118,6 +118,14 @@ static bool follow_jump(struct way *w, const struct pl_instruction *in)
 	return true;
 }
 
+/* Behind ud2, hlt and int it does not go on: what stands there is another function, or none. */
+static bool ends(const struct pl_instruction *in)
+{
+	return in->map == PL_MAP_0F
+		       ? in->opcode == 0x0b && !in->vector
+		       : in->map == PL_MAP_ONE_BYTE && (in->opcode == 0xf4 || pl_is_between(in, 0xcc, 0xcd));
+}
+
 /* False: it is not told what it does. */
 static bool run(struct way *w, const struct pl_instruction *in)
 {
@@ -150,7 +158,7 @@ static bool to_return(struct way *w)
 			return false;
 		if (in.map == PL_MAP_ONE_BYTE && in.opcode == 0xc3)
 			return true;
-		if (!run(w, &in))
+		if (ends(&in) || !run(w, &in))
 			return false;
 	}
 	return false;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "cfi.h"
+#include "effect.h"
 #include "own.h"
 #include "unit.h"
 
@@ -112,6 +114,9 @@ static void what_is_not_told_is_not_followed(void **state)
 	assert_int_equal(RETURNS("\x48\x8d\x64\x24\x08\xc3"), -1); /* lea 8(%rsp),%rsp */
 	assert_int_equal(RETURNS("\x5c\xc3"), -1);		   /* pop %rsp */
 	assert_int_equal(RETURNS("\xc2\x08\0"), -1);		   /* ret $8 */
+	assert_int_equal(RETURNS("\x0f\x0b\xc3"), -1);		   /* ud2: it does not go on */
+	assert_int_equal(RETURNS("\xf4\xc3"), -1);		   /* hlt */
+	assert_int_equal(RETURNS("\xcc\xc3"), -1);		   /* int3 */
 	assert_int_equal(RETURNS("\xeb\xfe"), -1);		   /* jmp to itself */
 	memset(endless, 0x90, sizeof endless);
 	memcpy(endless + 500, "\xe9\x07\xfe\xff\xff", 5); /* jmp back */
@@ -119,6 +124,123 @@ static void what_is_not_told_is_not_followed(void **state)
 	memcpy(endless + 500, "\xc3", 1);
 	assert_int_equal(returns(endless, sizeof endless, 0), 0);
 	assert_int_equal(returns(endless, sizeof endless, 499), 0);
+}
+
+/* ---- beside the tables ------------------------------------------------------------------------------------------- */
+
+#define STACK_AT    0x10000u
+#define STACK_BYTES 0x8000u
+
+/* A stack on which each word can be a return address; and this process. */
+static struct plumb_error *any_return(struct pl_mem *mem, pl_addr addr, void *dst, size_t len)
+{
+	const uint64_t word = (uintptr_t)caller + 5;
+
+	(void)mem;
+	if (addr < STACK_AT || addr >= STACK_AT + STACK_BYTES || len != sizeof word)
+		return pl_mem_read(own_mem(), addr, dst, len);
+	memcpy(dst, &word, len);
+	return NULL;
+}
+
+struct compared {
+	struct pl_mem mem;
+	size_t same, not_told;
+};
+
+/* Where the table says that the caller's frame begins so far above the stack pointer, the way to the return says so, or
+ * nothing. */
+static void compare_at(struct compared *c, const struct pl_fde *fde, pl_addr pc)
+{
+	struct pl_unwinder u = {.mem = &c->mem, .code = own_mem(), .arch = &pl_unwind_x86_64, .steps = PL_UNWIND_STEPS};
+	const struct pl_native_frame f = {.pc = pc};
+	struct pl_registers to = {0};
+	struct pl_cfi_row row;
+	uint64_t sp = 0;
+
+	if (!pl_cfi_row_at(fde, own_mem(), pc, &u.steps, &row) || row.cfa.kind != PL_CFI_IS ||
+	    row.cfa.reg != PL_X86_64_RSP)
+		return;
+	pl_register_set(&to, PL_X86_64_RSP, STACK_AT);
+	if (!pl_return_path_follow(&u, &f, &to)) {
+		c->not_told++;
+		return;
+	}
+	assert_true(pl_register_get(&to, PL_X86_64_RSP, &sp));
+	if (sp - STACK_AT != (uint64_t)row.cfa.offset)
+		print_error("at %#lx of the function at %#lx\n", (unsigned long)pc, (unsigned long)fde->start);
+	assert_int_equal(sp - STACK_AT, row.cfa.offset);
+	c->same++;
+}
+
+static bool is_nop(const struct pl_instruction *in)
+{
+	return in->map == PL_MAP_ONE_BYTE ? in->opcode == 0x90 : in->map == PL_MAP_0F && in->opcode == 0x1f;
+}
+
+/* What stands behind it up to the next place that a jump leads to is never run. */
+static bool goes_away(const struct pl_instruction *in)
+{
+	return in->map == PL_MAP_ONE_BYTE &&
+	       (in->opcode == 0xc3 || in->opcode == 0xe9 || in->opcode == 0xeb || (in->opcode == 0xff && in->reg == 4));
+}
+
+/* Some hand-written functions of the C library push without their tables saying so (__mpn_addmul_1): these are wrong.
+ */
+static bool has_silent_table(const struct pl_fde *fde)
+{
+	uint8_t bytes[PL_INSTRUCTION_MAX];
+	struct pl_instruction in;
+	struct pl_cfi_row row;
+	size_t steps = PL_UNWIND_STEPS;
+	uint64_t n;
+
+	if (!pl_mem_get(own_mem(), fde->start, bytes, sizeof bytes) || !pl_instruction_read(bytes, &in) ||
+	    pl_effect_of(&in, &n) != PL_EFFECT_PUSHES ||
+	    !pl_cfi_row_at(fde, own_mem(), fde->start + in.len, &steps, &row))
+		return false;
+	return row.cfa.kind == PL_CFI_IS && row.cfa.reg == PL_X86_64_RSP && row.cfa.offset == 8;
+}
+
+static void compare_function(struct compared *c, const struct pl_unwind_image *i, pl_addr start)
+{
+	uint8_t bytes[PL_INSTRUCTION_MAX];
+	struct pl_instruction in;
+	bool filling = false;
+	struct pl_fde fde;
+	unsigned n = 0;
+
+	if (!pl_fde_find(i, own_mem(), start, &fde) || fde.signal || has_silent_table(&fde))
+		return;
+	for (pl_addr pc = fde.start; pc < fde.end; pc += in.len) {
+		if (!pl_mem_get(own_mem(), pc, bytes, sizeof bytes) || !pl_instruction_read(bytes, &in))
+			return;
+		filling = filling && is_nop(&in);
+		if (n++ % 8 == 0 && !filling)
+			compare_at(c, &fde, pc);
+		filling |= goes_away(&in);
+	}
+}
+
+static void the_same_as_the_tables_say(void **state)
+{
+	static const struct pl_mem_ops ops = {.read = any_return};
+	struct pl_unwind_image images[OWN_IMAGES_MAX];
+	const size_t n = own_images(images);
+	struct compared c = {.mem = {&ops}};
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		pl_unwind_image_open(&images[i], own_mem(), &pl_unwind_x86_64);
+		for (uint32_t k = 0; k < images[i].count; k++) {
+			int32_t distance;
+
+			assert_true(pl_mem_get(own_mem(), images[i].table + 8u * k, &distance, sizeof distance));
+			compare_function(&c, &images[i], images[i].index + (uint64_t)(int64_t)distance);
+		}
+	}
+	print_message("%zu places as the tables say, %zu that are not told\n", c.same, c.not_told);
+	assert_true(c.same > 1000);
 }
 
 static void steps_are_bounded(void **state)
@@ -148,6 +270,7 @@ int main(void)
 		cmocka_unit_test(whatever_stands_on_the_way),
 		cmocka_unit_test(registers_are_known_that_are_given_back),
 		cmocka_unit_test(what_is_not_told_is_not_followed),
+		cmocka_unit_test(the_same_as_the_tables_say),
 		cmocka_unit_test(steps_are_bounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
