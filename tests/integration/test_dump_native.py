@@ -41,6 +41,9 @@ CALLS = {
         "in_sqlite": ["_?pysqlite_.*", "sqlite3_step", "_?pysqlite_func_callback|func_callback"],
     },
     "in_del": {"leaf": ["os_read", "_Py_read"], "__del__": [], "in_del": ["subtype_dealloc", "slot_tp_finalize"]},
+    "in_gc": {"leaf": ["os_read", "_Py_read"], "__del__": [], "in_gc": [".*([Gg][Cc]_|_)?[Cc]ollect.*", "slot_tp_finalize"]},
+    "in_settrace": {"leaf": ["os_read", "_Py_read"], "tracer": [], "traced": ["(call|trace)_(trampoline|trace).*"], "in_settrace": []},
+    "in_asyncio": {"leaf": ["os_read", "_Py_read"], "coroutine": [], "_run": ["(task_step|TaskStepMethWrapper).*"], "_run_once": []},
     "in_generator": {
         "leaf": ["os_read", "_Py_read"],
         "__add__": [],

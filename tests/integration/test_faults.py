@@ -45,8 +45,8 @@ def all_asleep(pid, tids):
     return last
 
 
-@pytest.mark.thinned(2, of=3)
-@pytest.mark.parametrize("option", ["-r1000", "-rmax", "--always-stop"])
+@pytest.mark.thinned(3, of=4)
+@pytest.mark.parametrize("option", ["-r1000", "-rmax", "--always-stop", "--native"])
 def test_a_blocked_thread_is_not_run_once(plumb, target, minor, option):
     """epoll_wait, nanosleep, recv, futex, waitpid and accept, while another thread works: none returns, none is woken,
     by a dump neither."""

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads that block deep inside calls that go from Python to C and back. Runs on Python 3.6 and later. The name of a thread
 is that of its function."""
+import asyncio
 import functools
+import gc
 import json
 import mmap
 import os
 import re
+import sys
 import threading
 
 import parley
@@ -79,6 +82,41 @@ def in_del():
     del thing
 
 
+class DiesInCycle:
+    def __init__(self):
+        self.itself = self
+
+    def __del__(self):
+        leaf()
+
+
+def in_gc():
+    DiesInCycle()
+    gc.collect()
+
+
+def tracer(frame, event, argument):
+    if frame.f_code.co_name == "traced":
+        leaf()
+
+
+def traced():
+    pass
+
+
+def in_settrace():
+    sys.settrace(tracer)
+    traced()
+
+
+async def coroutine():
+    leaf()
+
+
+def in_asyncio():
+    asyncio.new_event_loop().run_until_complete(coroutine())
+
+
 class Adds:
     def __add__(self, other):
         leaf()
@@ -124,7 +162,7 @@ def in_jit_that_returns():
 
 
 def main():
-    functions = [in_callbacks, in_del, in_generator]
+    functions = [in_callbacks, in_del, in_gc, in_settrace, in_asyncio, in_generator]
     functions += [in_qsort, in_jit, in_jit_with_frame_pointer, in_jit_that_returns] if ctypes else []
     functions += [in_sqlite] if sqlite3 else []
     for function in functions:
