@@ -114,6 +114,12 @@ static struct plumb_error *write_trust(struct pl_json *j, const struct plumb_pro
 	if (!err)
 		err = pl_own_code_tree(p, f, PL_OWN_CODE_MIN_SHARE, &tree);
 	if (!err) {
+		if (s->scale > 1)
+			pl_json_key_double(j, "time_scale", s->scale, 9);
+		/* Times of the page are not scaled, and no warning may say so. */
+		s->scale = 1;
+		s->warning_count = 0;
+		pl_summary_add_warnings(s, p, f);
 		pl_summary_judge(s, p, pl_own_code_half_width(&tree));
 		write_summary(j, s);
 	}

@@ -52,4 +52,4 @@ def test_stacks_begin_with_the_cell(executed, opened):
 def test_what_a_frame_cannot_do_is_not_offered(framed, opened):
     inside = opened(framed, waits=False).page.frame_locator("iframe")
     inside.get_by_role("button").and_(inside.get_by_title(browsers.SHARE, exact=True)).click()
-    assert inside.get_by_role("dialog", name=browsers.SHARE).get_by_role("button").all_inner_texts() == ["Copy as collapsed text", "Copy as command"]
+    assert inside.get_by_role("dialog", name=browsers.SHARE).get_by_role("button").all_inner_texts() == ["Copy as collapsed text", "Copy as Markdown", "Copy as command"]

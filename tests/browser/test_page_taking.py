@@ -95,6 +95,39 @@ def test_the_command_reports_what_the_page_shows(threads, opened):
     assert onscreen.count(page.page.locator(".foot").inner_text()) == profile.samples > 0
 
 
+def rows_of(markdown):
+    return [line for line in markdown.splitlines() if line.startswith("|")]
+
+
+@pytest.mark.parametrize("by, options", [("Functions", []), ("Lines", ["--lines"])], ids=["functions", "lines"])
+def test_rows_as_markdown_are_those_of_the_report(threads, opened, by, options):
+    page = opened(threads)
+    page.switch("Merge by", by)
+    for more in ([], ["--state", "on-cpu"]):
+        page.tick(browsers.STATES, *(["Running or ready"] if more else []))
+        rows = rows_of(page.copied("Copy as Markdown"))
+        assert rows == rows_of(threads.markdown(*options, *more)) and len(rows) > 3
+
+
+def test_what_is_copied_as_markdown_is_what_is_chosen(threads, opened):
+    page = opened(threads)
+    page.tab("Call tree")
+    page.search("spin_gamma")
+    page.grid().focus()
+    page.page.keyboard.press("n")
+    page.menu("work_alpha", "Drop samples with it")
+    page.search("spin_")
+    page.page.evaluate("text => navigator.clipboard.writeText(text)", browsers.NOTHING)
+    page.grid().focus()
+    page.page.keyboard.press("Y")
+    page.page.get_by_role("status").filter(has_text="as Markdown").wait_for()
+    text = page.page.evaluate("navigator.clipboard.readText()")
+    rows = rows_of(text)[2:]
+    assert text.startswith("### plumb: `threads.py · ") and "- Without `work_alpha`" in text
+    assert rows and all("`spin_" in row for row in rows), "those that were found"
+    assert "\n```sh\nplumb report " in text
+
+
 def test_a_note_goes_with_the_link(threads, opened):
     page = opened(threads)
     with page.panel(browsers.SHARE) as panel:

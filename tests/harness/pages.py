@@ -25,7 +25,13 @@ class Made:
         return Profile(result.stdout)
 
     def collapsed(self, *options):
-        result = self.plumb("report", "-f", "collapsed", *options, self.recording)
+        return self.written("collapsed", *options)
+
+    def markdown(self, *options):
+        return self.written("markdown", *options)
+
+    def written(self, form, *options):
+        result = self.plumb("report", "-f", form, *options, self.recording)
         assert result.status == 0, result
         return result.stdout
 

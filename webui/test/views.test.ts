@@ -19,6 +19,7 @@ import { editorLink } from "../src/views/editors";
 import { evidenceOf } from "../src/views/evidence";
 import { hotPath } from "../src/views/hotPath";
 import { idiomOf } from "../src/views/idioms";
+import { markdownOf, span } from "../src/views/markdownText";
 import { stretchOf } from "../src/views/LoopTable";
 import { carriedBranches, firstBranches, openRows, withFound, withOpen } from "../src/views/openBranches";
 import { nextOf } from "../src/views/searchSteps";
@@ -218,6 +219,20 @@ test("the filters as a command, in words that a shell leaves alone", () => {
 		"plumb report 'my run.plumb' --lines --skip-idle --threads 11 --time 0.999292928..2.000683008 " +
 			"--state on-cpu,wants-gil --kind python,native --module json.decoder",
 	);
+});
+
+test("names in Markdown end no span and no cell, and say nothing to a reader of it", () => {
+	assert.equal(span("a`b|c\nd\u202e"), "`a'b!c\\nd\\u202e`");
+	assert.equal(span("", 3), "`?:3`");
+	assert.equal(span("x".repeat(200)), `\`${"x".repeat(80)}…\``);
+	const evil = shownOf({ samples: [{ stack: "main:1;```\n<b>|:2" }] });
+	const { profile } = evil;
+	const node = [...evil.tree().fn.keys()].find((one) => evil.tree().depth[one] === 1)!;
+	const state: State = { ...initialState, at: { base: evil.tree().base[node]!, depth: 1 } };
+	const page = { report: { diff: null }, profile, state, shown: evil, names: names(profile) } as unknown as Page;
+	const lines = markdownOf(page).split("\n");
+	assert.deepEqual(lines.filter((line) => line.startsWith("```")), ["```text", "```", "```sh", "```"]);
+	assert.equal(lines.filter((line) => line.startsWith("|")).length, 3);
 });
 
 test("well-known functions of the standard library and markers are explained, those of the same name are not", () => {

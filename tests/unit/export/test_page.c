@@ -140,6 +140,21 @@ static void a_page_that_is_whole_says_so(void **state)
 	build_end(&b);
 }
 
+/* Times of the page are those of JSON. */
+static void of_what_was_missed_no_warning_says_that_times_are_scaled(void **state)
+{
+	struct build b;
+	size_t len;
+
+	build_example(&b);
+	b.p->meta.losses[PL_LOSS_MISSED] = 500;
+	char *data = columns(b.p, &pl_page_limits, &len);
+	assert_non_null(memmem(data, len, "% of the time was missed: busy", 30));
+	assert_non_null(memmem(data, len, "\"time_scale\":1.0", 16));
+	free(data);
+	build_end(&b);
+}
+
 /* Without a budget for times each stack, thread and state has one cell, of all the time. */
 static void times_give_way_before_samples_do(void **state)
 {
@@ -281,6 +296,7 @@ int main(void)
 		cmocka_unit_test(what_is_too_light_is_counted_at_its_caller),
 		cmocka_unit_test(the_labels_of_tags_are_told),
 		cmocka_unit_test(a_page_that_is_whole_says_so),
+		cmocka_unit_test(of_what_was_missed_no_warning_says_that_times_are_scaled),
 		cmocka_unit_test(times_give_way_before_samples_do),
 		cmocka_unit_test(a_thread_that_waits_is_still_that_thread),
 		cmocka_unit_test(what_stacks_leave_of_the_data_is_for_times),

@@ -76,6 +76,7 @@ export function decodeMeta(bytes: Uint8Array): Meta {
 	for (const name of amounts) must(isAmount(meta[name]), name);
 	for (const name of objects) must(isObject(meta[name]), name);
 	must(Array.isArray(meta["categories"]) && meta["categories"].every(isObject), "categories");
+	must(meta["time_scale"] === undefined || isAmount(meta["time_scale"]), "time_scale");
 	checkThreads(meta);
 	checkWaits(meta["waits"]);
 	checkLocks(meta);

@@ -111,6 +111,8 @@ export interface Meta {
 	/** How far its figures can be trusted, in a line, and what keeps them from being the whole truth. */
 	readonly quality?: string | null;
 	readonly warnings?: readonly string[];
+	/** By which text and Markdown multiply times, to allow for what was missed; views of the page do not. */
+	readonly time_scale?: number;
 	/** Where tasks were looked at, and some waited. */
 	readonly waits?: Waits;
 	/** Where event loops were held. */

@@ -17,6 +17,7 @@ const everywhere: Keys = [
 	["t", "time or samples"],
 	["i", "inverted: innermost functions first"],
 	["b", "flame graph grows upwards"],
+	["Y", "copy what is shown as Markdown"],
 	["Escape", "deselect"],
 	["?", "this window"],
 ];

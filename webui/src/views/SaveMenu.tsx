@@ -6,6 +6,7 @@ import type { JSX } from "preact";
 import { pngOf, svgOf } from "../canvas/picture";
 import { copy } from "./actions";
 import { commandOf } from "./commandText";
+import { copyMarkdown } from "./copyMarkdown";
 import { embedded } from "./embedded";
 import { captionOf } from "./Header";
 import { NoteBox } from "./LinkNote";
@@ -84,6 +85,13 @@ export function SaveMenu({ page }: { page: Page }): JSX.Element {
 				onClick={item(() => void copy(page, page.shown.collapsed(), "the stacks shown, as collapsed text"))}
 			>
 				Copy as collapsed text
+			</button>
+			<button
+				type="button"
+				title="for an issue: what takes most, the chosen stack, the table of functions (Y)"
+				onClick={item(() => copyMarkdown(page))}
+			>
+				Copy as Markdown
 			</button>
 			{page.report.diff || page.profile.meta.imported ? null : (
 				<button

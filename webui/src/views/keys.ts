@@ -2,6 +2,7 @@
 /* Keys of the whole page. Parts of it take theirs first and mark them as taken. */
 
 import { actions } from "./actions";
+import { copyMarkdown } from "./copyMarkdown";
 import type { Page } from "./page";
 import { tabsOf } from "./Tabs";
 
@@ -33,6 +34,7 @@ function onViewKey(key: string, page: Page): boolean {
 		change((now) => ({ ...now, unit: now.unit === "time" ? "samples" : "time" }));
 	} else if (key === "i") change((now) => ({ ...now, inverted: !now.inverted, zoom: null }));
 	else if (key === "b") change((now) => ({ ...now, flipped: !now.flipped }));
+	else if (key === "Y") copyMarkdown(page);
 	else if (key === "Escape" && state.selected !== null) change({ selected: null, at: null });
 	else return false;
 	return true;
