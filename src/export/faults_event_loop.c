@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rule of event loops: asyncio's waits most of the time, so that what it computes is told by itself. Layer export;
+/* The rule of event loops: one that waits most of the time, so that what it computes is told by itself. Layer export;
  * pure.
  *
- * A loop waits where its _run_once() has called the selector and the thread is on no CPU. */
+ * A loop waits where its _run_once() has called the selector and the thread is on no CPU, and where it has called
+ * nothing and the thread is known to wait for events, as one in C does. */
 #include "faults.h"
 
 #include <stdlib.h>
 
 #include "frame_name.h"
+#include "loop_holds.h"
+#include "words.h"
 
 #define WAITED_MUCH  0.5  /* of the loop's time */
 #define LOOP_IS_MUCH 0.5  /* of the time of all threads */
@@ -15,8 +18,8 @@
 
 struct loops {
 	const struct plumb_profile *p;
-	bool *threads;	  /* that ran a loop */
-	bool *waits;	  /* stacks: a loop waits for events */
+	struct pl_loop_stacks stacks;
+	bool *selects;	  /* stacks: _run_once() has called the selector */
 	uint64_t *cpu_ns; /* of each function itself, on the loops' threads */
 	uint32_t hottest; /* of them */
 };
@@ -26,29 +29,26 @@ static const struct pl_function *function_of(const struct plumb_profile *p, uint
 	return &p->functions[p->locations[p->stacks[stack].location].function];
 }
 
-static bool is_loop(const struct plumb_profile *p, uint32_t stack)
+static bool is_run_once(const struct plumb_profile *p, uint32_t stack)
 {
 	return stack && pl_frame_is(p, function_of(p, stack), "_run_once", "/asyncio/base_events.py");
 }
 
-/* Callers have smaller ids than what they call, so one pass sees all. */
 static struct plumb_error *find_loops(struct loops *l)
 {
 	const struct plumb_profile *p = l->p;
-	bool *below = calloc((size_t)p->stack_count + 1, sizeof *below);
 
-	if (!below)
-		return &pl_err_no_memory;
-	for (uint32_t i = 1; i < p->stack_count; i++) {
-		uint32_t parent = p->stacks[i].parent;
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		l->selects[i] = is_run_once(p, p->stacks[i].parent) &&
+				pl_frame_is(p, function_of(p, i), "select", "/selectors.py");
+	return pl_loop_stacks_init(&l->stacks, p);
+}
 
-		below[i] = below[parent] || is_loop(p, i);
-		l->waits[i] = is_loop(p, parent) && pl_frame_is(p, function_of(p, i), "select", "/selectors.py");
-	}
-	for (uint32_t i = 0; i < p->cell_count; i++)
-		l->threads[p->cells[i].thread] |= below[p->cells[i].stack];
-	free(below);
-	return NULL;
+static bool waits(const struct loops *l, const struct pl_cell *c)
+{
+	if (c->state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN))
+		return false;
+	return l->selects[c->stack] || (l->stacks.own[c->stack] && pl_reason_of(c->state) == PL_REASON_POLL);
 }
 
 static void find_hottest(struct loops *l, const struct pl_filter *f)
@@ -59,7 +59,8 @@ static void find_hottest(struct loops *l, const struct pl_filter *f)
 		const struct pl_cell *c = &p->cells[i];
 		uint32_t function = p->locations[p->stacks[c->stack].location].function;
 
-		if (!c->stack || !l->threads[c->thread] || !(c->state & PL_STATE_ON_CPU) || !pl_view_passes(p, f, c))
+		if (!c->stack || !l->stacks.threads[c->thread] || !(c->state & PL_STATE_ON_CPU) ||
+		    !pl_view_passes(p, f, c))
 			continue;
 		l->cpu_ns[function] += c->weight_ns;
 		if (l->cpu_ns[function] > l->cpu_ns[l->hottest])
@@ -71,23 +72,23 @@ static enum pl_cell_kind is_of_loop(const void *ctx, const struct pl_cell *c)
 {
 	const struct loops *l = ctx;
 
-	return l->threads[c->thread] ? PL_CELL_HIT : PL_CELL_REST;
+	return l->stacks.threads[c->thread] ? PL_CELL_HIT : PL_CELL_REST;
 }
 
 static enum pl_cell_kind is_waiting(const void *ctx, const struct pl_cell *c)
 {
 	const struct loops *l = ctx;
 
-	if (!l->threads[c->thread])
+	if (!l->stacks.threads[c->thread])
 		return PL_CELL_OUT;
-	return l->waits[c->stack] && !(c->state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN)) ? PL_CELL_HIT : PL_CELL_REST;
+	return waits(l, c) ? PL_CELL_HIT : PL_CELL_REST;
 }
 
 static enum pl_cell_kind is_hottest(const void *ctx, const struct pl_cell *c)
 {
 	const struct loops *l = ctx;
 
-	if (!l->threads[c->thread] || !(c->state & PL_STATE_ON_CPU))
+	if (!l->stacks.threads[c->thread] || !(c->state & PL_STATE_ON_CPU))
 		return PL_CELL_OUT;
 	return c->stack && l->p->locations[l->p->stacks[c->stack].location].function == l->hottest ? PL_CELL_HIT
 												   : PL_CELL_REST;
@@ -126,15 +127,14 @@ struct plumb_error *pl_fault_rule_event_loop(const struct pl_fault_case *c, stru
 {
 	const struct plumb_profile *p = c->p;
 	struct loops l = {.p = p,
-			  .threads = calloc((size_t)p->thread_count + 1, sizeof *l.threads),
-			  .waits = calloc((size_t)p->stack_count + 1, sizeof *l.waits),
+			  .selects = calloc((size_t)p->stack_count + 1, sizeof *l.selects),
 			  .cpu_ns = calloc((size_t)p->function_count + 1, sizeof *l.cpu_ns)};
 	struct plumb_error *err = &pl_err_no_memory;
 
-	if (l.threads && l.waits && l.cpu_ns)
+	if (l.selects && l.cpu_ns)
 		err = judge(c, &l, faults);
-	free(l.threads);
-	free(l.waits);
+	pl_loop_stacks_deinit(&l.stacks);
+	free(l.selects);
 	free(l.cpu_ns);
 	return err;
 }

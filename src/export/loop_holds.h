@@ -54,6 +54,7 @@ struct pl_loop_stacks {
 	uint32_t *entry; /* stack -> the outermost frame on it that the loop called and is not its own; 0: there is none
 			  */
 	uint32_t *inner; /* stack -> itself, or of a deep one its caller that is not so deep */
+	bool *own;	 /* stacks in a loop that called nothing: it waits, or does its own work */
 	bool *threads;	 /* that ran a loop */
 	bool any;	 /* of them */
 };

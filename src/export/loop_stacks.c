@@ -2,8 +2,8 @@
 /* Which frames of a stack are an event loop's, and which it called. Layer export; pure.
  *
  * asyncio's loop in Python is seen by its _run_once(); of one in C (uvloop) what started it is, where that is asyncio's
- * or uvloop's run(), and with --native its library. Trio's is one generator. With --tasks a stack that a task has is
- * the chain of its coroutines, without the loop. */
+ * or uvloop's run() or aiohttp's, and with --native its library. Trio's is one generator. With --tasks a stack that a
+ * task has is the chain of its coroutines, without the loop. */
 #include "loop_holds.h"
 
 #include <stdlib.h>
@@ -18,6 +18,8 @@ static const struct {
 } loops[] = {
 	{"_run_once", "/asyncio/base_events.py"},
 	{"run", "/asyncio/runners.py"},
+	{"run_app", "/aiohttp/web.py"}, /* these two call run_until_complete() themselves */
+	{"run", "/aiohttp/worker.py"},
 	{"unrolled_run", "/trio/_core/_run.py"},
 };
 
@@ -98,6 +100,7 @@ static void look_at_stacks(struct pl_loop_stacks *l, const uint8_t *what, bool *
 			l->entry[i] = l->entry[parent];
 		else if (task || (below[parent] && !(is & (LOOP | MACHINERY))))
 			l->entry[i] = i;
+		l->own[i] = below[i] && !l->entry[i];
 		l->inner[i] = i;
 		if (l->entry[i] && p->stacks[i].depth - p->stacks[l->entry[i]].depth > FRAMES_MAX)
 			l->inner[i] = l->inner[parent];
@@ -113,8 +116,9 @@ struct plumb_error *pl_loop_stacks_init(struct pl_loop_stacks *l, const struct p
 	*l = (struct pl_loop_stacks){.p = p,
 				     .entry = calloc((size_t)p->stack_count + 1, sizeof *l->entry),
 				     .inner = calloc((size_t)p->stack_count + 1, sizeof *l->inner),
+				     .own = calloc((size_t)p->stack_count + 1, sizeof *l->own),
 				     .threads = calloc((size_t)p->thread_count + 1, sizeof *l->threads)};
-	if (what && below && l->entry && l->inner && l->threads) {
+	if (what && below && l->entry && l->inner && l->own && l->threads) {
 		look_at_stacks(l, what, below);
 		for (uint32_t i = 0; i < p->cell_count; i++) {
 			l->threads[p->cells[i].thread] |= below[p->cells[i].stack];
@@ -131,6 +135,7 @@ void pl_loop_stacks_deinit(struct pl_loop_stacks *l)
 {
 	free(l->entry);
 	free(l->inner);
+	free(l->own);
 	free(l->threads);
 }
 

@@ -193,6 +193,27 @@ static void event_loop(void **state)
 	build_end(&b);
 }
 
+/* uvloop: the selector is called by no Python code. That a thread waits for events is known by its system call. */
+static void an_event_loop_in_c(void **state)
+{
+	const int reasons[] = {PL_REASON_POLL, PL_REASON_SLEEP};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct build b;
+		uint32_t runs;
+
+		build_start(&b);
+		runs = build_frame(&b, 0, "run", "/usr/lib/python3.12/asyncio/runners.py", 118);
+		mix(&b, 0, runs, reasons[i] << PL_STATE_BITS, build_frame(&b, runs, "f", "/a.py", 3), 8);
+		if (i == 0)
+			expect(&b, "event-loop",
+			       "the event loop waited 80 % of the time; of its CPU time f took 100 %");
+		else
+			expect_nothing(&b);
+		build_end(&b);
+	}
+}
+
 /* @p count threads stand at one line of @p file in turns, of ten samples nine. */
 static void build_waiters(struct build *b, int count, const char *file, const char *line, int state)
 {
@@ -302,6 +323,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_told_of_a_selection),
 		cmocka_unit_test(imports),
 		cmocka_unit_test(event_loop),
+		cmocka_unit_test(an_event_loop_in_c),
 		cmocka_unit_test(lock),
 		cmocka_unit_test(a_lock_of_idle_threads_is_one),
 		cmocka_unit_test(the_largest_share_is_told_first),

@@ -198,6 +198,26 @@ static void a_loop_in_c_is_seen_by_its_native_frames(void **state)
 	end(l);
 }
 
+/* aiohttp starts uvloop itself: without --native what it called stands right below it. */
+static void a_loop_in_c_is_seen_by_what_of_aiohttp_started_it(void **state)
+{
+	static const char *const started[][2] = {{"run_app", "/site-packages/aiohttp/web.py"},
+						 {"run", "/site-packages/aiohttp/worker.py"}};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct loop *l = start();
+		uint32_t module = build_frame(&l->b, 0, "<module>", "/app.py", 1);
+		uint32_t runs = build_frame(&l->b, module, started[i][0], started[i][1], 444);
+		uint32_t handler = build_frame(&l->b, runs, "handler", "/app.py", 7);
+
+		stay(l, runs, 0, 30);
+		stay(l, handler, RUN, 40);
+		stay(l, runs, 0, 30);
+		expect(l, "\"count\":1,\"held_ns\":40000000,\"holders\":[{\"name\":\"handler\"");
+		end(l);
+	}
+}
+
 static void hold_often(struct loop *l, uint32_t stack, int of, int idles)
 {
 	for (int i = 0; i < 12; i++) {
@@ -272,6 +292,7 @@ int main(void)
 		cmocka_unit_test(what_is_short_is_not_told),
 		cmocka_unit_test(tasks_hold_the_loop),
 		cmocka_unit_test(a_loop_in_c_is_seen_by_its_native_frames),
+		cmocka_unit_test(a_loop_in_c_is_seen_by_what_of_aiohttp_started_it),
 		cmocka_unit_test(the_finding),
 		cmocka_unit_test(the_text_has_what_costs_most),
 	};
