@@ -6,6 +6,7 @@
 
 #include "folded_line.h"
 #include "importers.h"
+#include "known_texts.h"
 
 #define LOOK_BYTES 65536
 #define LOOK_LINES 20
@@ -15,8 +16,10 @@ struct folded {
 	struct plumb_profile *p;
 	bool austin; /* its heading was seen: counts are microseconds */
 	uint64_t samples;
-	uint32_t process, thread, stack; /* of the line */
+	uint32_t process, thread; /* of the line */
+	PL_VEC(uint32_t) frames;  /* likewise, the outermost first */
 	bool gc;
+	struct pl_known_texts known; /* frames -> location << 1, and 1 if it is the collector of garbage */
 };
 
 /* austin begins, and newer ones also end, with "# key: value". */
@@ -54,14 +57,14 @@ static uint8_t origin_of(const struct pl_folded_part *f)
 	return pl_span_ends(f->name, "_[k]") ? PL_ORIGIN_KERNEL : PL_ORIGIN_NATIVE;
 }
 
-static struct plumb_error *add_frame(struct folded *c, const struct pl_folded_part *part)
+/* Its location << 1, and 1 if it is the collector of garbage. */
+static struct plumb_error *make_frame(struct folded *c, const struct pl_folded_part *part, uint64_t *ret)
 {
 	struct pl_function f = {.origin = origin_of(part)};
 	struct pl_location loc = {.line = part->line, .column = -1, .end_column = -1};
 	uint32_t id;
 	struct plumb_error *err = pl_profile_string(c->p, part->name.s, part->name.len, &f.name);
 
-	c->gc = c->gc || (f.origin == PL_ORIGIN_MARKER && pl_span_is(part->name, "<GC>"));
 	if (!err && f.origin == PL_ORIGIN_MARKER)
 		err = pl_profile_string(c->p, "~", 1, &f.file);
 	else if (!err)
@@ -70,7 +73,32 @@ static struct plumb_error *add_frame(struct folded *c, const struct pl_folded_pa
 		err = pl_profile_function(c->p, &f, &loc.function);
 	if (!err)
 		err = pl_profile_location(c->p, &loc, &id);
-	return err ? err : pl_profile_stack(c->p, c->stack, id, &c->stack);
+	if (!err)
+		*ret = (uint64_t)id << 1 | (f.origin == PL_ORIGIN_MARKER && pl_span_is(part->name, "<GC>"));
+	return err;
+}
+
+static struct plumb_error *push_frame(struct folded *c, uint64_t frame)
+{
+	c->gc = c->gc || (frame & 1);
+	return pl_vec_push(&c->frames, (uint32_t)(frame >> 1)) ? NULL : &pl_err_no_memory;
+}
+
+/* Behind the first frame there are only frames, and most were there before: their text is compared, not read again. */
+static struct plumb_error *read_inner_frame(struct folded *c, struct pl_span part)
+{
+	uint32_t hash = pl_known_hash(part);
+	uint64_t frame = 0;
+	struct plumb_error *err = NULL;
+
+	if (!pl_known_find(&c->known, part, hash, &frame)) {
+		struct pl_folded_part p = read_part(part, PL_FOLDED_INSIDE);
+
+		err = make_frame(c, &p, &frame);
+		if (!err)
+			err = pl_known_add(&c->known, part, hash, frame);
+	}
+	return err ? err : push_frame(c, frame);
 }
 
 static struct plumb_error *set_process(struct folded *c, uint64_t pid, struct pl_span name)
@@ -106,10 +134,11 @@ static struct plumb_error *read_stack(struct folded *c, struct pl_span stack)
 	struct plumb_error *err = NULL;
 	enum pl_folded_place place = is_austin(stack) ? PL_FOLDED_AUSTIN : PL_FOLDED_START;
 
-	c->stack = 0;
+	pl_vec_clear(&c->frames);
 	c->gc = false;
-	while (!err && pl_folded_next(&stack, &part)) {
+	while (!err && place != PL_FOLDED_INSIDE && pl_folded_next(&stack, &part)) {
 		struct pl_folded_part p = read_part(part, place);
+		uint64_t frame = 0;
 
 		if (p.kind == PL_FOLDED_PROCESS) {
 			pid = p.number;
@@ -119,9 +148,12 @@ static struct plumb_error *read_stack(struct folded *c, struct pl_span stack)
 			thread_name = p.name;
 		} else {
 			place = PL_FOLDED_INSIDE;
-			err = add_frame(c, &p);
+			err = make_frame(c, &p, &frame);
+			err = err ? err : push_frame(c, frame);
 		}
 	}
+	while (!err && pl_folded_next(&stack, &part))
+		err = read_inner_frame(c, part);
 	if (!err)
 		err = set_process(c, pid, process_name);
 	return err ? err : set_thread(c, tid, thread_name);
@@ -148,13 +180,12 @@ static struct plumb_error *read_line(struct folded *c, struct pl_span line)
 	if (count == 0)
 		return NULL;
 	err = read_stack(c, stack);
-	s.stack = c->stack;
 	s.state |= c->gc ? PL_STATE_IN_GC : 0;
 	s.thread = c->thread;
 	s.extra = c->austin ? 0 : count - 1;
 	s.weight_ns = count > UINT64_MAX / 1000 ? UINT64_MAX : count * 1000; /* of austin: microseconds */
 	c->samples++;
-	return err ? err : pl_sink_add(c->sink, &s);
+	return err ? err : pl_sink_add_frames(c->sink, &s, c->frames.data, c->frames.len);
 }
 
 struct plumb_error *pl_collapsed_read(const struct pl_import_input *in, struct pl_sink *sink)
@@ -166,6 +197,8 @@ struct plumb_error *pl_collapsed_read(const struct pl_import_input *in, struct p
 	sink->counted = true;
 	while (!err && pl_span_line(&rest, &line))
 		err = read_line(&c, line);
+	pl_vec_deinit(&c.frames);
+	pl_known_texts_deinit(&c.known);
 	if (!err && c.samples == 0)
 		err = pl_error(PLUMB_ERR_EMPTY, "none of its lines is a stack and a count");
 	if (!err)

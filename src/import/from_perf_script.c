@@ -128,9 +128,8 @@ static struct plumb_error *end_event(struct script *s)
 	sample.weight_ns = s->clock ? e->period : 0;
 	s->end_ns = sample.time_ns > s->end_ns ? sample.time_ns : s->end_ns;
 	err = add_thread(s, &sample.thread);
-	for (size_t i = s->frames.len; i > 0 && !err; i--)
-		err = pl_profile_stack(s->p, sample.stack, s->frames.data[i - 1], &sample.stack);
-	return err ? err : pl_sink_add(s->sink, &sample);
+	pl_frames_turn(s->frames.data, s->frames.len);
+	return err ? err : pl_sink_add_frames(s->sink, &sample, s->frames.data, s->frames.len);
 }
 
 /* The first event says what is counted. */

@@ -36,6 +36,7 @@ struct reader {
 	struct pl_pprof_keys keys;
 	uint64_t frames_left;
 	pl_pb_numbers locations, values; /* of the sample that is read */
+	PL_VEC(uint32_t) frames;	 /* likewise, the outermost first: locations of the profile */
 	struct pl_buf tag_labels, tag_text;
 	struct pl_strtab *label_sets; /* struct pl_pprof_label of each sample -> set */
 	PL_VEC(uint32_t) tags;	      /* set -> stack; none has set 0 and stack 0 */
@@ -211,24 +212,24 @@ static struct plumb_error *note_builds(struct reader *r)
 	return err;
 }
 
-/* On @p stack the frames of one location, the outermost line last in its list. */
-static struct plumb_error *push_location(struct reader *r, uint64_t id, uint32_t *stack)
+/* The frames of one location, the outermost line last in its list. */
+static struct plumb_error *push_location(struct reader *r, uint64_t id)
 {
 	const struct pl_pprof_location *l;
-	struct plumb_error *err = NULL;
+	bool ok = true;
 	uint32_t index;
 
-	if (!pl_map_get(&r->t.location_ids, id, 0, &index))
+	if (!pl_pprof_find_location(&r->t, id, &index))
 		return pl_error(PLUMB_ERR_CORRUPT, "location %" PRIu64 " is not there", id);
 	l = &r->t.locations.data[index];
 	if (r->frames_left <= l->count)
 		return pl_error(PLUMB_ERR_LIMIT, "its stacks are too long for a file of its size");
 	r->frames_left -= l->count + 1;
 	if (l->count == 0)
-		return pl_profile_stack(r->p, *stack, r->location_of[r->bare[index]], stack);
-	for (uint32_t i = l->count; i-- > 0 && !err;)
-		err = pl_profile_stack(r->p, *stack, r->location_of[l->first + i], stack);
-	return err;
+		ok = pl_vec_push(&r->frames, r->location_of[r->bare[index]]);
+	for (uint32_t i = l->count; i-- > 0 && ok;)
+		ok = pl_vec_push(&r->frames, r->location_of[l->first + i]);
+	return ok ? NULL : &pl_err_no_memory;
 }
 
 /* Without a start, processes are told apart by their program: a number that was used twice has two names. */
@@ -384,15 +385,16 @@ static struct plumb_error *read_sample(struct reader *r, struct pl_cursor c)
 	if (worth != PL_PPROF_SAMPLES)
 		return NULL;
 	err = find_tag(r, &labels, &s.stack);
+	pl_vec_clear(&r->frames);
 	for (size_t i = r->locations.len; i-- > 0 && !err;)
-		err = push_location(r, r->locations.data[i], &s.stack);
+		err = push_location(r, r->locations.data[i]);
 	if (!err)
 		err = find_thread(r, &labels.who, &s.thread);
 	s.state = labels.state | pl_reason_state(labels.reason);
 	s.quality = labels.quality;
 	s.extra = count - 1;
 	r->sink->counted = r->meaning.weight == PL_PPROF_NO_VALUE && !r->meaning.period_ns;
-	return err ? err : pl_sink_add(r->sink, &s);
+	return err ? err : pl_sink_add_frames(r->sink, &s, r->frames.data, r->frames.len);
 }
 
 static struct plumb_error *read_samples(struct reader *r, const struct pl_import_input *in)
@@ -445,6 +447,7 @@ struct plumb_error *pl_pprof_read(const struct pl_import_input *in, struct pl_si
 	pl_pprof_keys_deinit(&r.keys);
 	pl_vec_deinit(&r.locations);
 	pl_vec_deinit(&r.values);
+	pl_vec_deinit(&r.frames);
 	pl_buf_deinit(&r.tag_labels);
 	pl_buf_deinit(&r.tag_text);
 	pl_strtab_destroy(r.label_sets);

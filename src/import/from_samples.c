@@ -16,6 +16,7 @@ enum status { HAS_GIL = 1, ON_CPU = 2, UNKNOWN = 4, GIL_REQUESTED = 8, HAS_EXCEP
 struct seen {
 	uint32_t thread, stack;
 	uint16_t state;
+	size_t from, to; /* frames on the stack, the innermost first */
 };
 
 struct samples {
@@ -29,12 +30,12 @@ struct samples {
 	/* of the sample that is being read: */
 	uint64_t weight;
 	PL_VEC(struct seen) seen;
+	pl_ids frames;
 	struct pl_task_graph graph;
 	struct pl_sample_frames reading;
 	/* of the thread: */
 	uint64_t tid, status;
 	bool has_tid, gc;
-	pl_ids frames;
 };
 
 static uint64_t times(uint64_t a, uint64_t b)
@@ -82,10 +83,9 @@ static struct plumb_error *read_frames(struct pl_json_reader *r, void *ctx)
 	return r->token == PL_JSON_NULL ? NULL : pl_sample_frames_read(r, &s->reading, &s->frames, &s->gc);
 }
 
-static struct plumb_error *add_seen(struct samples *s, uint64_t tid, bool main, uint32_t stack, uint16_t state)
+static struct plumb_error *add_seen(struct samples *s, uint64_t tid, bool main, struct seen seen)
 {
 	struct pl_thread t = {.process = s->process, .tid = tid, .main = main};
-	struct seen seen = {.stack = stack, .state = state};
 	struct plumb_error *err = pl_profile_thread(s->p, &t, &seen.thread);
 
 	return err || pl_vec_push(&s->seen, seen) ? err : &pl_err_no_memory;
@@ -113,18 +113,17 @@ static struct plumb_error *read_thread(struct pl_json_reader *r, void *ctx)
 	static const struct pl_json_field fields[] = {
 		{"id", read_tid}, {"status", read_status}, {"frames", read_frames}, {NULL, NULL}};
 	struct samples *s = ctx;
+	struct seen seen = {.from = s->frames.len};
 	struct plumb_error *err;
-	uint32_t stack;
 
-	pl_vec_clear(&s->frames);
 	s->has_tid = s->gc = false;
 	s->status = 0;
 	err = pl_json_reader_object(r, fields, s);
 	if (!err && !s->has_tid)
 		err = pl_json_reader_fail(r, "a thread has no id");
-	if (!err)
-		err = pl_sample_stack(s->p, s->frames.data, s->frames.len, &stack);
-	return err ? err : add_seen(s, s->tid, s->status & MAIN_THREAD, stack, state_of(s));
+	seen.to = s->frames.len;
+	seen.state = state_of(s);
+	return err ? err : add_seen(s, s->tid, s->status & MAIN_THREAD, seen);
 }
 
 static struct plumb_error *read_threads(struct pl_json_reader *r, void *ctx)
@@ -148,8 +147,9 @@ static struct plumb_error *read_interpreters(struct pl_json_reader *r, void *ctx
 static struct plumb_error *take_task(void *ctx, uint64_t thread, uint32_t stack)
 {
 	struct samples *s = ctx;
+	struct seen seen = {.stack = stack, .state = s->collector.skip_idle ? PL_STATE_ON_CPU : PL_STATE_UNKNOWN};
 
-	return add_seen(s, thread, false, stack, s->collector.skip_idle ? PL_STATE_ON_CPU : PL_STATE_UNKNOWN);
+	return add_seen(s, thread, false, seen);
 }
 
 static struct plumb_error *read_awaited(struct pl_json_reader *r, void *ctx)
@@ -167,15 +167,17 @@ static struct plumb_error *give_tick(struct samples *s)
 	struct plumb_error *err = NULL;
 
 	for (size_t i = 0; i < s->seen.len && !err; i++) {
+		const struct seen *seen = &s->seen.data[i];
 		struct pl_sample sample = {.time_ns = s->now_ns,
-					   .thread = s->seen.data[i].thread,
-					   .stack = s->seen.data[i].stack,
-					   .state = s->seen.data[i].state,
+					   .thread = seen->thread,
+					   .stack = seen->stack,
+					   .state = seen->state,
 					   .quality = PL_DOUBTFUL,
 					   .weight_ns = times(s->weight, s->step_ns),
 					   .extra = s->weight - 1};
 
-		err = pl_sink_add(s->sink, &sample);
+		pl_frames_turn(s->frames.data + seen->from, seen->to - seen->from);
+		err = pl_sink_add_frames(s->sink, &sample, s->frames.data + seen->from, seen->to - seen->from);
 	}
 	s->ticks = sum(s->ticks, s->weight);
 	s->now_ns = sum(s->now_ns, times(s->weight, s->step_ns));
@@ -191,6 +193,7 @@ static struct plumb_error *read_sample(struct pl_json_reader *r, void *ctx)
 
 	s->weight = 1;
 	pl_vec_clear(&s->seen);
+	pl_vec_clear(&s->frames);
 	err = pl_json_reader_object(r, fields, s);
 	return err ? err : give_tick(s);
 }

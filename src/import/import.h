@@ -9,6 +9,7 @@
 #define PL_IMPORT_H
 
 #include "profile.h"
+#include "vec.h"
 
 struct pl_import_input {
 	const uint8_t *bytes; /* decompressed; they end with a NUL that is not counted in len */
@@ -24,12 +25,20 @@ struct pl_sink {
 	bool counted;	  /* likewise: it knows numbers of samples only, and these become their weights */
 	uint64_t skipped; /* lines or records that were no samples */
 
-	struct pl_sample waiting[PL_TOGETHER]; /* private: they are counted together (pl_profile_add_all) */
+	/* Private: samples that are counted together, and the frames that stand on their stacks. */
+	struct pl_sample waiting[PL_TOGETHER];
+	size_t frames_end[PL_TOGETHER]; /* in frames */
 	size_t waiting_count;
+	PL_VEC(uint32_t) frames;
 };
 
 /** Give a sample; it is counted at the latest when pl_importer_run() ends. */
 struct plumb_error *pl_sink_add(struct pl_sink *sink, const struct pl_sample *s) PLUMB_MUST_CHECK;
+/** The same with @p count locations on top of its stack, the outermost first. */
+struct plumb_error *pl_sink_add_frames(struct pl_sink *sink, const struct pl_sample *s, const uint32_t *frames,
+				       size_t count) PLUMB_MUST_CHECK;
+/** The first one last: for formats that begin with the innermost. */
+void pl_frames_turn(uint32_t *frames, size_t count);
 
 /** Whether it looks like that; cheap, from its beginning. */
 typedef bool pl_importer_is(const struct pl_import_input *in);

@@ -60,23 +60,67 @@ static void weigh(const struct pl_sink *sink, struct pl_sample *s)
 		s->weight_ns = s->extra == UINT64_MAX ? UINT64_MAX : s->extra + 1;
 }
 
+/* Their stacks with their frames. */
+static struct plumb_error *put_frames(struct pl_sink *sink)
+{
+	struct pl_stack_path paths[PL_TOGETHER];
+	size_t from = 0;
+
+	for (size_t i = 0; i < sink->waiting_count; i++) {
+		paths[i] = (struct pl_stack_path){.stack = sink->waiting[i].stack,
+						  .frames = sink->frames.data + from,
+						  .count = sink->frames_end[i] - from};
+		from = sink->frames_end[i];
+	}
+	struct plumb_error *err = pl_profile_stack_paths(sink->profile, paths, sink->waiting_count);
+	for (size_t i = 0; i < sink->waiting_count; i++)
+		sink->waiting[i].stack = paths[i].stack;
+	pl_vec_clear(&sink->frames);
+	return err;
+}
+
 static struct plumb_error *give_waiting(struct pl_sink *sink)
 {
-	struct plumb_error *err = pl_profile_add_all(sink->profile, sink->waiting, sink->waiting_count);
+	struct plumb_error *err = sink->frames.len ? put_frames(sink) : NULL;
 
+	if (!err)
+		err = pl_profile_add_all(sink->profile, sink->waiting, sink->waiting_count);
 	for (size_t i = 0; i < sink->waiting_count && sink->fn && !err; i++)
 		err = sink->fn(sink->ctx, &sink->waiting[i]);
 	sink->waiting_count = 0;
 	return err;
 }
 
+struct plumb_error *pl_sink_add_frames(struct pl_sink *sink, const struct pl_sample *s, const uint32_t *frames,
+				       size_t count)
+{
+	size_t at = sink->waiting_count;
+
+	if (count && !pl_vec_reserve(&sink->frames, count))
+		return &pl_err_no_memory;
+	if (count)
+		memcpy(sink->frames.data + sink->frames.len, frames, count * sizeof *frames);
+	sink->frames.len += count;
+	sink->frames_end[at] = sink->frames.len;
+	sink->waiting[at] = *s;
+	weigh(sink, &sink->waiting[at]);
+	sink->waiting_count++;
+	return sink->waiting_count == PL_TOGETHER ? give_waiting(sink) : NULL;
+}
+
+void pl_frames_turn(uint32_t *frames, size_t count)
+{
+	for (size_t i = 0; i < count / 2; i++) {
+		uint32_t was = frames[i];
+
+		frames[i] = frames[count - 1 - i];
+		frames[count - 1 - i] = was;
+	}
+}
+
 struct plumb_error *pl_sink_add(struct pl_sink *sink, const struct pl_sample *s)
 {
-	struct pl_sample *given = &sink->waiting[sink->waiting_count++];
-
-	*given = *s;
-	weigh(sink, given);
-	return sink->waiting_count == PL_TOGETHER ? give_waiting(sink) : NULL;
+	return pl_sink_add_frames(sink, s, NULL, 0);
 }
 
 struct plumb_error *pl_importer_run(const struct pl_importer *importer, const struct pl_import_input *in,
@@ -84,5 +128,8 @@ struct plumb_error *pl_importer_run(const struct pl_importer *importer, const st
 {
 	struct plumb_error *err = importer->read(in, sink);
 
-	return err ? err : give_waiting(sink);
+	if (!err)
+		err = give_waiting(sink);
+	pl_vec_deinit(&sink->frames);
+	return err;
 }

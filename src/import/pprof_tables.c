@@ -120,12 +120,21 @@ static struct plumb_error *add_line(struct pl_pprof *t, struct pl_cursor c)
 	return t->lines.len < MAX_ROWS && pl_vec_push(&t->lines, l) ? NULL : &pl_err_no_memory;
 }
 
+/* Most writers number them from 1 on, in the order in which they stand. */
+bool pl_pprof_find_location(const struct pl_pprof *t, uint64_t id, uint32_t *ret)
+{
+	if (id - 1 >= t->in_order)
+		return pl_map_get(&t->location_ids, id, 0, ret);
+	*ret = (uint32_t)(id - 1);
+	return true;
+}
+
 static struct plumb_error *add_location(struct pl_pprof *t, struct pl_cursor c)
 {
 	struct pl_pprof_location l = {.first = (uint32_t)t->lines.len};
 	struct plumb_error *err = NULL;
 	struct pl_pb_field f;
-	uint64_t id = 0;
+	uint64_t id = 0, row = t->locations.len;
 
 	while (!err && next(t, &c, &f, "location", &err)) {
 		if (f.wire == PL_PB_BYTES && f.number == 4)
@@ -140,6 +149,7 @@ static struct plumb_error *add_location(struct pl_pprof *t, struct pl_cursor c)
 	if (err)
 		return err;
 	l.count = (uint32_t)t->lines.len - l.first;
+	t->in_order += id == row + 1 && t->in_order == row;
 	return t->locations.len < MAX_ROWS && remember(&t->location_ids, id, t->locations.len) &&
 			       pl_vec_push(&t->locations, l)
 		       ? NULL

@@ -48,6 +48,7 @@ struct pl_pprof {
 	PL_VEC(struct pl_pprof_location) locations;
 	PL_VEC(uint64_t) mapping_files, mapping_builds;	       /* strings */
 	struct pl_map function_ids, location_ids, mapping_ids; /* id -> index */
+	uint64_t in_order; /* the ids of so many locations, from the first on, are 1, 2, ... */
 	pl_pb_numbers comments;
 	struct pl_pprof_type period_type;
 	int64_t time_ns, duration_ns, period;
@@ -60,6 +61,8 @@ struct plumb_error *pl_pprof_read_tables(struct pl_pprof *t, const struct pl_imp
 void pl_pprof_deinit(struct pl_pprof *t);
 /** Text of a string. Errors: PLUMB_ERR_CORRUPT: there is none of that number. */
 struct plumb_error *pl_pprof_text(const struct pl_pprof *t, uint64_t string, struct pl_cursor *ret) PLUMB_MUST_CHECK;
+/** The index of a location; false: there is none of that id. */
+bool pl_pprof_find_location(const struct pl_pprof *t, uint64_t id, uint32_t *ret);
 bool pl_pprof_is_text(struct pl_cursor text, const char *what);
 /** "byte N: ..." of what is at @p at. */
 struct plumb_error *pl_pprof_error(const struct pl_pprof *t, const uint8_t *at, const char *fmt, ...)

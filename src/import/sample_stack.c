@@ -157,14 +157,3 @@ struct plumb_error *pl_sample_frames_read(struct pl_json_reader *r, struct pl_sa
 	*gc = *gc || all.gc;
 	return err;
 }
-
-struct plumb_error *pl_sample_stack(struct plumb_profile *p, const uint32_t *frames, size_t count, uint32_t *ret)
-{
-	struct plumb_error *err = NULL;
-	uint32_t stack = 0;
-
-	while (count > 0 && !err)
-		err = pl_profile_stack(p, stack, frames[--count], &stack);
-	*ret = stack;
-	return err;
-}

@@ -21,9 +21,6 @@ struct pl_sample_frames {
  * of them is the collector of garbage. */
 struct plumb_error *pl_sample_frames_read(struct pl_json_reader *r, struct pl_sample_frames *f, pl_ids *frames,
 					  bool *gc) PLUMB_MUST_CHECK;
-/** The stack of frames[from..to), innermost first. */
-struct plumb_error *pl_sample_stack(struct plumb_profile *p, const uint32_t *frames, size_t count,
-				    uint32_t *ret) PLUMB_MUST_CHECK;
 
 /* The tasks of one sample: who waits for whom. */
 struct pl_sample_task {

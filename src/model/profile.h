@@ -26,6 +26,7 @@
 /* Frames of a stack. The engine reads 65,536 of a thread at most, and puts a few of its own on them; files of others
  * are refused beyond it, recordings are damaged. What is written of a stack follows its depth. */
 #define PL_STACK_MAX_DEPTH (1u << 17)
+#define PL_TOGETHER	   32 /* stacks or samples that one call takes */
 
 /* Rows of waits. */
 #define PL_MAX_WAITS (1u << 16)
@@ -348,6 +349,16 @@ struct plumb_error *pl_profile_stack(struct plumb_profile *p, uint32_t parent, u
 /** Fetch what pl_profile_stack will need, which is a lot of memory away: for loops, some stacks ahead. Ids that do not
  * exist do no harm. */
 void pl_profile_expect_stack(const struct plumb_profile *p, uint32_t parent, uint32_t location);
+/** A stack and the frames on top of it, the outermost first: locations. */
+struct pl_stack_path {
+	uint32_t stack;
+	const uint32_t *frames;
+	size_t count;
+};
+/** Make each the stack with its frames: as pl_profile_stack() does frame by frame, ids and all, but for at most
+ * PL_TOGETHER of them, which fetches memory for one while it looks for others. Errors: those of pl_profile_stack(). */
+struct plumb_error *pl_profile_stack_paths(struct plumb_profile *p, struct pl_stack_path *paths,
+					   size_t count) PLUMB_MUST_CHECK;
 /** A marker frame such as "<moving>" on top of @p parent: origin PL_ORIGIN_MARKER, file "~", no line. */
 struct plumb_error *pl_profile_marker(struct plumb_profile *p, uint32_t parent, const char *name,
 				      uint32_t *ret) PLUMB_MUST_CHECK;
@@ -421,7 +432,6 @@ struct plumb_error *pl_profile_add(struct plumb_profile *p, const struct pl_samp
  * cells: what one needs from memory is fetched while the others are counted. After an error some are counted. */
 struct plumb_error *pl_profile_add_all(struct plumb_profile *p, const struct pl_sample *s,
 				       size_t count) PLUMB_MUST_CHECK;
-#define PL_TOGETHER 32
 /** Make batches as long as a sample at @p time_ns will need: it costs nothing as long as there are none. */
 struct plumb_error *pl_profile_expect_time(struct plumb_profile *p, uint64_t time_ns) PLUMB_MUST_CHECK;
 /** When there are more cells than @p max, neighbouring batches are added up; 0: no limit. */

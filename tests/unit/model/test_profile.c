@@ -122,6 +122,43 @@ static void stacks_share_prefixes_and_know_their_depth(void **state)
 	assert_int_not_equal(add_frame(p, 0, "b", "x.py", 2), ab);
 }
 
+/* In batches that share beginnings, end in each other, are empty, and come again. */
+static void stacks_of_a_batch_have_the_ids_they_have_one_by_one(void **state)
+{
+	struct plumb_profile *p = *state, *one_by_one = empty_profile();
+	struct pl_rng rng = {7};
+	uint32_t frames[PL_TOGETHER][9];
+	for (int i = 0; i < 4; i++) {
+		struct pl_location l = {.line = i + 1};
+		struct pl_function f = {.name = 0};
+		uint32_t id;
+		check(pl_profile_function(p, &f, &l.function));
+		check(pl_profile_location(p, &l, &id));
+		check(pl_profile_function(one_by_one, &f, &l.function));
+		check(pl_profile_location(one_by_one, &l, &id));
+	}
+	for (int round = 0; round < 200; round++) {
+		struct pl_stack_path paths[PL_TOGETHER];
+		size_t count = random_below(&rng, PL_TOGETHER + 1);
+		uint32_t expected[PL_TOGETHER];
+		for (size_t i = 0; i < count; i++) {
+			uint32_t base = (uint32_t)random_below(&rng, p->stack_count);
+			paths[i] = (struct pl_stack_path){base, frames[i], random_below(&rng, 10)};
+			expected[i] = base;
+			for (size_t k = 0; k < paths[i].count; k++) {
+				frames[i][k] = (uint32_t)random_below(&rng, 4);
+				check(pl_profile_stack(one_by_one, expected[i], frames[i][k], &expected[i]));
+			}
+		}
+		check(pl_profile_stack_paths(p, paths, count));
+		for (size_t i = 0; i < count; i++)
+			assert_int_equal(paths[i].stack, expected[i]);
+		assert_int_equal(p->stack_count, one_by_one->stack_count);
+	}
+	assert_memory_equal(p->stacks, one_by_one->stacks, p->stack_count * sizeof *p->stacks);
+	pl_profile_destroy(one_by_one);
+}
+
 static void there_is_a_deepest_stack(void **state)
 {
 	struct plumb_profile *p = *state;
@@ -212,6 +249,7 @@ int main(void)
 		TEST(locations_are_equal_by_all_their_fields),
 		TEST(a_hundred_thousand_rows_stay_distinct),
 		TEST(stacks_share_prefixes_and_know_their_depth),
+		TEST(stacks_of_a_batch_have_the_ids_they_have_one_by_one),
 		TEST(there_is_a_deepest_stack),
 		TEST(markers_are_one_function_wherever_they_stand),
 		TEST(a_thread_keeps_its_id_when_its_name_comes_later),
