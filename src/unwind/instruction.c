@@ -138,7 +138,7 @@ static size_t read_modrm(const uint8_t *code, struct pl_instruction *in)
 	in->at_sp = low == 4 && code[1] == 0x24 && !(in->rex & (REX_B | REX_X));
 	len += low == 4; /* SIB */
 	if (in->mod == 1)
-		in->displacement = (int8_t)code[len];
+		in->displacement = code[len] - (code[len] & 0x80 ? 256 : 0);
 	else if (far)
 		memcpy(&in->displacement, code + len, sizeof in->displacement);
 	return len + (in->mod == 1 ? 1 : far ? 4 : 0);

@@ -169,7 +169,8 @@ bool pl_return_path_follow(struct pl_unwinder *u, const struct pl_native_frame *
 	struct way w = {.u = u, .regs = *regs, .at = f->pc};
 	uint64_t pc;
 
-	if (!u->code || u->arch != &pl_unwind_x86_64 || !pl_register_get(regs, u->arch->sp, &w.sp))
+	if (!(f->flags & PL_NATIVE_EXACT_PC) || !u->code || u->arch != &pl_unwind_x86_64 ||
+	    !pl_register_get(regs, u->arch->sp, &w.sp))
 		return false;
 	w.start = w.sp;
 	w.regs.known &= u->arch->preserved;

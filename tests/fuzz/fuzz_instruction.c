@@ -51,7 +51,7 @@ static void return_from(const uint8_t *data, size_t size)
 	static const struct pl_mem_ops ops = {.read = bytes_read};
 	struct bytes b = {.mem = {&ops}, .data = data, .size = size};
 	struct pl_unwinder u = {.mem = &b.mem, .code = &b.mem, .arch = &pl_unwind_x86_64, .steps = STEPS};
-	const struct pl_native_frame f = {.pc = 4096};
+	const struct pl_native_frame f = {.pc = 4096, .flags = PL_NATIVE_EXACT_PC};
 	struct pl_registers regs = {0};
 	uint64_t sp;
 

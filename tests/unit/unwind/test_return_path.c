@@ -21,7 +21,7 @@ static struct pl_registers regs;
  * Other words lead nowhere. */
 static int returns(const char *bytes, size_t len, size_t from)
 {
-	const struct pl_native_frame f = {.pc = (uintptr_t)code + from};
+	const struct pl_native_frame f = {.pc = (uintptr_t)code + from, .flags = PL_NATIVE_EXACT_PC};
 	uint64_t sp;
 	int found = -1;
 
@@ -153,7 +153,7 @@ struct compared {
 static void compare_at(struct compared *c, const struct pl_fde *fde, pl_addr pc)
 {
 	struct pl_unwinder u = {.mem = &c->mem, .code = own_mem(), .arch = &pl_unwind_x86_64, .steps = PL_UNWIND_STEPS};
-	const struct pl_native_frame f = {.pc = pc};
+	const struct pl_native_frame f = {.pc = pc, .flags = PL_NATIVE_EXACT_PC};
 	struct pl_registers to = {0};
 	struct pl_cfi_row row;
 	uint64_t sp = 0;
@@ -178,11 +178,13 @@ static bool is_nop(const struct pl_instruction *in)
 	return in->map == PL_MAP_ONE_BYTE ? in->opcode == 0x90 : in->map == PL_MAP_0F && in->opcode == 0x1f;
 }
 
-/* What stands behind it up to the next place that a jump leads to is never run. */
+/* What fills the room behind it, up to the next place that a jump leads to, may never be run: not every call returns.
+ */
 static bool goes_away(const struct pl_instruction *in)
 {
 	return in->map == PL_MAP_ONE_BYTE &&
-	       (in->opcode == 0xc3 || in->opcode == 0xe9 || in->opcode == 0xeb || (in->opcode == 0xff && in->reg == 4));
+	       (in->opcode == 0xc3 || in->opcode == 0xe8 || in->opcode == 0xe9 || in->opcode == 0xeb ||
+		(in->opcode == 0xff && (in->reg == 2 || in->reg == 4)));
 }
 
 /* Some hand-written functions of the C library push without their tables saying so (__mpn_addmul_1): these are wrong.
@@ -245,7 +247,7 @@ static void the_same_as_the_tables_say(void **state)
 
 static void steps_are_bounded(void **state)
 {
-	const struct pl_native_frame f = {.pc = (uintptr_t)code};
+	const struct pl_native_frame f = {.pc = (uintptr_t)code, .flags = PL_NATIVE_EXACT_PC};
 	struct pl_registers r = {0};
 	bool found = false;
 
@@ -262,6 +264,9 @@ static void steps_are_bounded(void **state)
 		found = now;
 	}
 	assert_true(found);
+	struct pl_unwinder u = {.mem = own_mem(), .code = own_mem(), .arch = &pl_unwind_x86_64, .steps = 1000};
+	const struct pl_native_frame has_called = {.pc = f.pc};
+	assert_false(pl_return_path_follow(&u, &has_called, &r));
 }
 
 int main(void)
