@@ -4,6 +4,8 @@
 
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
+
+import type { Scene } from "../canvas/flame";
 import { cut, display } from "../model/names";
 import { sharePm } from "../model/numbers";
 import type { Tree } from "../model/tree";
@@ -62,9 +64,13 @@ interface Halves {
 function usePictureOfBoth(picture: PictureSlot): Halves {
 	const halves = useMemo<Halves>(() => ({ upper: { current: null }, lower: { current: null } }), []);
 	useEffect(() => {
-		picture.current = () => [...(halves.upper.current?.() ?? []), ...(halves.lower.current?.() ?? [])];
+		const both = (): readonly Scene[] => [
+			...(halves.upper.current?.() ?? []), ...(halves.lower.current?.() ?? []),
+		];
+		picture.current = both;
+		/* The view that comes next may have its picture there already. */
 		return () => {
-			picture.current = null;
+			if (picture.current === both) picture.current = null;
 		};
 	}, [picture]);
 	return halves;
