@@ -14,6 +14,7 @@
  *   budget.c   --max-overhead;  schedule.c  when the next tick is due              }
  *   queue.c    from the sampling thread to the consumer;  orders.c  to the sampling thread;  wake_up.c  waking either
  *   resolve.c  the consumer: names and lines, into the profile                     consumer thread only
+ *   named_codes.c  functions of the profile for the code that was sampled           consumer thread only
  *   tagged.c   stacks with a tag                                                   consumer thread only
  *   pool_task.c   what workers of pools work on, as tags                           consumer thread only
  *   native_symbols.c  the names of native functions                                consumer thread only

@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layer engine, consumer thread only. Turns the sampling thread's records (code ids, byte offsets, node ids) into rows
- * of the profile: functions, lines, stacks, threads, processes. Line tables are decoded here, off the sampling thread.
- */
+ * of the profile: functions (named_codes.c), lines, stacks, threads, processes. Line tables are decoded here, off the
+ * sampling thread. */
 #include "resolve.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "codes.h"
-#include "lines.h"
+#include "named_codes.h"
 #include "native_lines.h"
-#include "native_symbols.h"
 #include "pool_task.h"
 #include "source_texts.h"
 #include "tagged.h"
 #include "thread_sampler.h"
-
-struct code_row {
-	const struct pl_known_code *code;
-	struct pl_lines lines; /* of its line table */
-	uint32_t function;
-	bool hidden; /* no frame for those who read the profile */
-};
 
 typedef PL_VEC(uint32_t) pl_id_vec;
 
@@ -35,7 +24,6 @@ struct node {
 };
 
 struct pl_resolver {
-	PL_VEC(struct code_row) codes;
 	/* number in the records -> id in the profile */
 	PL_VEC(struct node) nodes;
 	pl_id_vec threads, processes;
@@ -43,7 +31,7 @@ struct pl_resolver {
 	struct pl_texts texts;
 	struct pl_tagged tagged;
 	struct pl_pool_tasks pool_tasks;
-	struct pl_native_symbols symbols;
+	struct pl_named_codes codes;
 	struct pl_native_lines native_lines;
 	pl_engine_event_fn *event;
 	void *event_ctx;
@@ -73,21 +61,16 @@ void pl_resolver_destroy(struct pl_resolver *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->codes.len; i++)
-		pl_lines_close(&r->codes.data[i].lines);
-	pl_vec_deinit(&r->codes);
+	pl_named_codes_deinit(&r->codes);
 	pl_vec_deinit(&r->nodes);
 	pl_vec_deinit(&r->threads);
 	pl_vec_deinit(&r->processes);
 	pl_texts_deinit(&r->texts);
 	pl_tagged_deinit(&r->tagged);
 	pl_pool_tasks_deinit(&r->pool_tasks);
-	pl_native_symbols_deinit(&r->symbols);
 	pl_native_lines_deinit(&r->native_lines);
 	free(r);
 }
-
-/* ---- codes ------------------------------------------------------------------------------------------------------- */
 
 static const struct pl_code_module *module_of(const struct pl_record *rec)
 {
@@ -98,124 +81,12 @@ bool pl_resolver_ready(struct pl_resolver *r, const struct pl_record *rec, bool 
 {
 	const struct pl_code_module *m = module_of(rec);
 
-	return !m || pl_native_symbols_ready(&r->symbols, m, patient);
+	return !m || pl_native_symbols_ready(&r->codes.symbols, m, patient);
 }
 
 void pl_resolver_give_up(struct pl_resolver *r, const struct pl_record *rec)
 {
-	pl_native_symbols_give_up(&r->symbols, module_of(rec));
-}
-
-/* @p file: that it is in, as it is shown. @p f: what else is known of it. */
-static struct plumb_error *add_native_function(struct pl_function f, const char *file, const char *name,
-					       struct plumb_profile *p, uint32_t *ret)
-{
-	struct plumb_error *err = pl_profile_string(p, name, strlen(name), &f.name);
-
-	f.qualname = f.name;
-	err = err ? err : pl_profile_string(p, file, strlen(file), &f.file);
-	return err ? err : pl_profile_function(p, &f, ret);
-}
-
-/* It has its name with it. */
-static struct plumb_error *name_fileless(struct pl_resolver *r, struct code_row *row, struct plumb_profile *p)
-{
-	const struct pl_native_code *n = &row->code->native;
-	const struct pl_buf *name = &row->code->code.name;
-	char raw[PL_NATIVE_NAME], text[PL_NATIVE_NAME];
-
-	snprintf(raw, sizeof raw, "%.*s", (int)name->len, (const char *)name->data);
-	if (n->kernel)
-		return add_native_function((struct pl_function){.origin = PL_ORIGIN_KERNEL}, PL_KERNEL_FILE, raw, p,
-					   &row->function);
-	pl_native_symbols_text(&r->symbols, n, raw, text);
-	return add_native_function((struct pl_function){.origin = PL_ORIGIN_NATIVE, .plumbing = n->role.passes_on},
-				   n->jit ? PL_JIT_FILE : "", text, p, &row->function);
-}
-
-/* In hexadecimal; "" if its file has none. */
-static void put_build_id(const struct pl_code_module *m, char ret[static PL_BUILD_ID_TEXT_MAX + 1])
-{
-	_Static_assert(2 * PL_MODULE_ID_MAX == PL_BUILD_ID_TEXT_MAX, "profiles have room for all of it");
-
-	*ret = '\0';
-	for (unsigned i = 0; i < m->build_id_len; i++)
-		snprintf(ret + 2 * (size_t)i, 3, "%02x", m->build_id[i]);
-}
-
-/* Where a function without a name is, for whoever has symbols later. *ret: 0, its file has no build-id. */
-static struct plumb_error *note_unnamed(const struct pl_native_code *n, const char *build_id, struct plumb_profile *p,
-					uint32_t *ret)
-{
-	char text[PL_BUILD_ID_TEXT_MAX + sizeof "+0x" + 16];
-
-	*ret = 0;
-	if (!*build_id)
-		return NULL;
-	int len = snprintf(text, sizeof text, "%s+0x%" PRIx64, build_id, n->begin ? n->begin : n->place);
-	return pl_profile_string(p, text, (size_t)len, ret);
-}
-
-static struct plumb_error *note_build(uint32_t function, const char *build_id, struct plumb_profile *p)
-{
-	struct pl_module m = {.file = p->functions[function].file};
-	struct plumb_error *err = pl_profile_string(p, build_id, strlen(build_id), &m.build_id);
-
-	return err ? err : pl_profile_module(p, &m);
-}
-
-/* It has no name, but what it is. */
-static bool is_fileless(const struct pl_native_code *n, const char *name)
-{
-	return !n->module || (!name && pl_code_module_is_perf_map(&n->module->map));
-}
-
-static struct plumb_error *name_native(struct pl_resolver *r, struct code_row *row, struct plumb_profile *p)
-{
-	const struct pl_native_code *n = &row->code->native;
-	const char *name = pl_native_symbols_name(&r->symbols, n);
-	char text[PL_NATIVE_NAME], build_id[PL_BUILD_ID_TEXT_MAX + 1];
-	struct pl_function f = {.origin = PL_ORIGIN_NATIVE};
-	struct plumb_error *err = NULL;
-
-	if (is_fileless(n, name))
-		return name_fileless(r, row, p);
-	f.plumbing = !pl_native_is_shown(&n->role, n->module->map.path, name);
-	pl_native_symbols_text(&r->symbols, n, name, text);
-	put_build_id(n->module, build_id);
-	if (!name)
-		err = note_unnamed(n, build_id, p, &f.unnamed);
-	if (!err)
-		err = add_native_function(f, n->module->map.path, text, p, &row->function);
-	return err ? err : note_build(row->function, build_id, p);
-}
-
-static struct plumb_error *name_python(struct pl_resolver *r, struct code_row *row, struct plumb_profile *p)
-{
-	const struct pl_code *c = &row->code->code;
-	struct pl_function f = {.firstline = c->firstlineno, .origin = PL_ORIGIN_PYTHON};
-	struct plumb_error *err;
-
-	row->hidden = c->hidden;
-	if (!row->hidden && ((err = pl_profile_string(p, c->name.data, c->name.len, &f.name)) ||
-			     (err = pl_profile_string(p, c->qualname.data, c->qualname.len, &f.qualname)) ||
-			     (err = pl_profile_string(p, c->filename.data, c->filename.len, &f.file)) ||
-			     (err = pl_profile_function(p, &f, &row->function)) ||
-			     (err = pl_texts_want(&r->texts, f.file, row->code->process, row->code->view))))
-		return err;
-	return pl_lines_open(row->code->lines, c->linetable.data, c->linetable.len, (int32_t)c->firstlineno,
-			     &row->lines);
-}
-
-static struct plumb_error *take_code(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
-{
-	struct code_row row = {.code = rec->code.code};
-	struct plumb_error *err = row.code->is_native ? name_native(r, &row, p) : name_python(r, &row, p);
-
-	if (err || pl_vec_push(&r->codes, row))
-		return err;
-	pl_lines_close(&row.lines);
-	return &pl_err_no_memory;
+	pl_native_symbols_give_up(&r->codes.symbols, module_of(rec));
 }
 
 /* ---- stacks, processes, threads ---------------------------------------------------------------------------------- */
@@ -233,12 +104,12 @@ static struct plumb_error *want_source(struct pl_resolver *r, const struct pl_kn
 
 static struct plumb_error *take_native_node(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
 {
-	const struct code_row *row = &r->codes.data[rec->node.code];
+	const struct pl_code_row *row = &r->codes.rows.data[rec->node.code];
 	const struct pl_native_at at = {row->code, row->function, rec->node.offset};
 	struct node node = r->nodes.data[rec->node.parent];
 	const uint32_t *locations;
 	uint32_t count;
-	struct plumb_error *err = pl_native_lines_find(&r->native_lines, &r->symbols, &at, p, &locations, &count);
+	struct plumb_error *err = pl_native_lines_find(&r->native_lines, &r->codes.symbols, &at, p, &locations, &count);
 
 	for (uint32_t i = 0; i < count && !err; i++) {
 		err = pl_profile_stack(p, node.stack, locations[i], &node.stack);
@@ -249,7 +120,7 @@ static struct plumb_error *take_native_node(struct pl_resolver *r, const struct 
 
 static struct plumb_error *take_python_node(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
 {
-	const struct code_row *row = &r->codes.data[rec->node.code];
+	const struct pl_code_row *row = &r->codes.rows.data[rec->node.code];
 	struct pl_position pos = pl_lines_at(&row->lines, rec->node.offset);
 	struct pl_location loc = {.function = row->function,
 				  .line = pos.line,
@@ -273,8 +144,8 @@ static struct plumb_error *take_python_node(struct pl_resolver *r, const struct 
 
 static struct plumb_error *take_node(struct pl_resolver *r, const struct pl_record *rec, struct plumb_profile *p)
 {
-	return r->codes.data[rec->node.code].code->is_native ? take_native_node(r, rec, p)
-							     : take_python_node(r, rec, p);
+	return r->codes.rows.data[rec->node.code].code->is_native ? take_native_node(r, rec, p)
+								  : take_python_node(r, rec, p);
 }
 
 /* ids[index] = id */
@@ -471,7 +342,7 @@ struct plumb_error *pl_resolver_take(struct pl_resolver *r, const struct pl_reco
 {
 	switch ((enum pl_record_kind)rec->kind) {
 	case PL_RECORD_CODE:
-		return take_code(r, rec, p);
+		return pl_named_codes_add(&r->codes, rec->code.code, &r->texts, p);
 	case PL_RECORD_NODE:
 		return take_node(r, rec, p);
 	case PL_RECORD_THREAD:
