@@ -32,10 +32,10 @@
 #include <sys/types.h>
 
 #include "beside.h"
-#include "late_news.h"
 #include "births.h"
 #include "codes.h"
 #include "engine.h"
+#include "late_news.h"
 #include "orders.h"
 #include "queue.h"
 #include "reading.h"
@@ -85,16 +85,16 @@ struct pl_engine {
 	uint64_t waits_ns;	/* up to when looks at tasks have used up theirs */
 	uint32_t next_process, next_thread, attached_count;
 	struct pl_room room;
-	struct pl_engine_stats now;	  /* copied to stats now and then */
-	struct pl_event_room *event_room; /* NULL: there was no event */
-	uint64_t events_lost;		  /* that are not told yet */
-	uint64_t events_from_ns;	  /* time of the session when the last pause ended; 0: there was none */
-	struct pl_late_news late_news;
+	struct pl_engine_stats now;	      /* copied to stats now and then */
+	struct pl_event_room *event_room;     /* NULL: there was no event */
+	uint64_t events_lost;		      /* that are not told yet */
+	uint64_t events_from_ns;	      /* time of the session when the last pause ended; 0: there was none */
 	struct pl_beside beside;	      /* which processor the sampling thread keeps to */
 	uint64_t start_ns;		      /* a pause moves it */
 	uint64_t paused_ns;		      /* with now.paused: since when */
 	uint64_t gone_stops, gone_stopped_ns; /* of targets that have ended */
 	struct pl_refusals gone_refusals;
+	struct pl_late_news late_news;
 	uint32_t sent_nodes, sent_codes, judged_codes, sent_modules;
 };
 
