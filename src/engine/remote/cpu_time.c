@@ -39,7 +39,8 @@ void pl_cpu_time_send(struct pl_engine *e, struct pl_sampled *thread, const stru
 		share_run_time(e, thread);
 }
 
-/* It ended before the kernel told anything: each sample stands for the time that passed between two of them. */
+/* It ended before the kernel told anything: each sample stands for the time that passed between two of them. Of one
+ * that is known to have run, what waits has not: it was ready, or stood in a stop. */
 static uint64_t time_waited_for(const struct pl_sampled *thread)
 {
 	uint64_t sum = 0;
@@ -53,7 +54,7 @@ void pl_cpu_time_rest(struct pl_engine *e, struct pl_sampled *thread)
 {
 	if (thread->waiting.len == 0)
 		return;
-	if (thread->sampler.ran_ns == 0)
+	if (thread->sampler.ran_ns == 0 && thread->sampler.cpu_ns == 0)
 		thread->sampler.ran_ns = time_waited_for(thread);
 	share_run_time(e, thread);
 }

@@ -61,11 +61,25 @@ static void what_the_kernel_tells_goes_before(void **state)
 	pl_queue_deinit(&e.queue);
 }
 
+/* Ready, or held in a stop, since the kernel has told what it ran. */
+static void who_has_run_before_and_not_since_weighs_nothing_more(void **state)
+{
+	struct pl_engine e = engine();
+	struct pl_sampled thread = {.announced = true, .sampler = {.cpu_ns = 20000}};
+
+	wait_with(&thread, 1000000);
+	pl_cpu_time_rest(&e, &thread);
+	assert_int_equal(weight_sent(&e), 0);
+	pl_vec_deinit(&thread.waiting);
+	pl_queue_deinit(&e.queue);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_that_ends_untold_weighs_what_its_samples_stood_for),
 		cmocka_unit_test(what_the_kernel_tells_goes_before),
+		cmocka_unit_test(who_has_run_before_and_not_since_weighs_nothing_more),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
