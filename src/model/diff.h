@@ -127,8 +127,8 @@ struct pl_diff {
 	uint32_t self_changes, total_changes;
 };
 
-/** Errors: PLUMB_ERR_INVALID (a mode differs, a side is empty, the named function is not there), PLUMB_ERR_NO_MEMORY.
- */
+/** Errors: PLUMB_ERR_INVALID (a mode differs, a side is empty, the named function is not there), PLUMB_ERR_LIMIT (more
+ * paths than files of that size may have), PLUMB_ERR_NO_MEMORY. */
 struct plumb_error *pl_diff_make(const struct pl_diff_input sides[PL_DIFF_SIDES], const struct pl_diff_options *o,
 				 struct pl_diff *ret) PLUMB_MUST_CHECK;
 void pl_diff_deinit(struct pl_diff *d);

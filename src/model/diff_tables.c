@@ -5,6 +5,7 @@
  * edited. What is left over on both sides is tried again with the last part of the file's path alone, if that is the
  * only such function on either side: the same program is often installed elsewhere. A line is counted from the first
  * line of its function, for the same reason. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -311,6 +312,33 @@ static struct plumb_error *find_reference(struct pl_diff_tables *t, const char *
 	return NULL;
 }
 
+/* Each path has its figures, which are some 700 bytes. A small file of another tool, packed, has millions of them. What
+ * people record has less than one for ten bytes of its file, but for recursion without end in many threads. */
+#define PATHS_BASE   ((uint64_t)3 << 18)
+#define PATHS_A_BYTE 2
+
+/* Of recordings of which it is not known how long their files are there may be any number. */
+static struct plumb_error *check_paths(const struct pl_diff_tables *t)
+{
+	uint64_t most = PATHS_BASE;
+
+	for (size_t i = 0; i < t->run_count; i++) {
+		uint64_t bytes = t->runs[i].selection.profile->meta.file_bytes;
+
+		if (!bytes)
+			return NULL;
+		most = pl_sum_u64(most, bytes < UINT64_MAX / PATHS_A_BYTE ? PATHS_A_BYTE * bytes : UINT64_MAX);
+	}
+	if (t->node_count <= most)
+		return NULL;
+	return pl_error_hint(
+		pl_error(PLUMB_ERR_LIMIT,
+			 "there would be %" PRIu32 " paths of calls to compare, where files of this size "
+			 "may have %" PRIu64,
+			 t->node_count - 1, most),
+		"choose less of them (focus, time, threads), or compare functions, as text and markdown do");
+}
+
 static struct plumb_error *mark_nodes(struct pl_diff_tables *t, const struct pl_diff_options *o)
 {
 	const struct pl_calltree tree = {
@@ -331,6 +359,8 @@ struct plumb_error *pl_diff_tables_make(const struct pl_diff_input sides[PL_DIFF
 
 	if (!err)
 		err = build_tree(&t, o);
+	if (!err && o->rows == PL_DIFF_PATHS)
+		err = check_paths(&t);
 	if (!err)
 		err = mark_nodes(&t, o);
 	if (err) {

@@ -231,6 +231,31 @@ static void diff_collapsed_of_small_recordings_is_less(void **state)
 	build_end(&b);
 }
 
+/* Some 700 bytes of figures each: gzip data of another tool have millions in some kilobytes. */
+static void a_diff_of_more_paths_than_small_files_have_is_refused(void **state)
+{
+	const struct pl_diff_options paths = {.rows = PL_DIFF_PATHS}, functions = {.rows = PL_DIFF_FUNCTIONS};
+	struct build b;
+	struct pl_diff d;
+
+	build_start(&b);
+	for (int i = 0; i < 7; i++) { /* each as deep as a stack may be */
+		const char name[] = {(char)('f' + i)};
+
+		build_samples(&b, 0, build_recursion(&b, name, 1), 0, PL_EXACT, 1);
+	}
+	const struct plumb_profile *one[] = {b.p};
+	const struct pl_diff_input sides[PL_DIFF_SIDES] = {{one, 1}, {one, 1}};
+	b.p->meta.file_bytes = 20000;
+	assert_code(pl_diff_make(sides, &paths, &d), PLUMB_ERR_LIMIT);
+	assert_ok(pl_diff_make(sides, &functions, &d));
+	pl_diff_deinit(&d);
+	b.p->meta.file_bytes = 100000;
+	assert_ok(pl_diff_make(sides, &paths, &d));
+	pl_diff_deinit(&d);
+	build_end(&b);
+}
+
 struct to_and_fro {
 	uint32_t stack, apart; /* from the stack to the one that many before it, and back */
 };
@@ -421,6 +446,7 @@ int main(void)
 		cmocka_unit_test(firefox_of_long_labels_is_not_begun),
 		cmocka_unit_test(diff_collapsed_of_more_than_anyone_can_read_is_not_begun),
 		cmocka_unit_test(diff_collapsed_of_small_recordings_is_less),
+		cmocka_unit_test(a_diff_of_more_paths_than_small_files_have_is_refused),
 		cmocka_unit_test(json_leaves_out_stacks_beyond_what_anyone_can_read),
 		cmocka_unit_test(json_leaves_out_waits_beyond_what_anyone_can_read),
 	};
