@@ -169,8 +169,9 @@ static struct plumb_error *count_sample(void *ctx, const struct pl_sample *s)
 	t->stack = s->stack;
 	if (t->bytes <= t->most_bytes && t->frames <= t->most_frames)
 		return NULL;
-	return pl_error(PLUMB_ERR_LIMIT, "it would be more than %.0f GB, or %.0f thousand million frames of samples",
-			t->most_bytes / 1e9, t->most_frames / 1e9);
+	return pl_size_limit_exceeded(
+		pl_error(PLUMB_ERR_LIMIT, "it would be more than %.0f GB, or %.0f thousand million frames of samples",
+			 t->most_bytes / 1e9, t->most_frames / 1e9));
 }
 
 static struct plumb_error *measure(struct tracer *t)

@@ -368,10 +368,8 @@ static struct plumb_error *check_size(const struct collapsed *c)
 	free(bytes_of);
 	if (sum <= pl_size_limit_bytes(c->p))
 		return NULL;
-	return pl_error_hint(
-		pl_error(PLUMB_ERR_LIMIT, "with the whole stack in each line it would be %.0f GB", sum / 1e9), "%s",
-		"choose less of it (focus, time, threads, min-share), or a format that is a tree, as html and json "
-		"are");
+	return pl_size_limit_exceeded(
+		pl_error(PLUMB_ERR_LIMIT, "with the whole stack in each line it would be %.0f GB", sum / 1e9));
 }
 
 static struct plumb_error *allocate(struct collapsed *c)

@@ -111,8 +111,9 @@ static struct plumb_error *check_size(const struct pl_diff *d, const struct pl_d
 		return &pl_err_no_memory;
 	for (int side = 0; side < PL_DIFF_SIDES; side++)
 		if (sums[side] > pl_size_limit_of_files(d->sides[side].file_bytes))
-			return pl_error(PLUMB_ERR_LIMIT, "with the whole stack in each line it would be %.0f GB",
-					sums[side] / 1e9);
+			return pl_size_limit_exceeded(pl_error(PLUMB_ERR_LIMIT,
+							       "with the whole stack in each line it would be %.0f GB",
+							       sums[side] / 1e9));
 	return NULL;
 }
 

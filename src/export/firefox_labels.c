@@ -163,5 +163,6 @@ struct plumb_error *pl_firefox_labels_measure(const struct pl_firefox *w, struct
 		err = pl_firefox_runs_each(w, spool, i, measure_run, &m);
 	if (err || m.bytes <= pl_size_limit_bytes(w->p))
 		return err;
-	return pl_error(PLUMB_ERR_LIMIT, "the labels of all stretches of time would be %.0f GB", m.bytes / 1e9);
+	return pl_size_limit_exceeded(
+		pl_error(PLUMB_ERR_LIMIT, "the labels of all stretches of time would be %.0f GB", m.bytes / 1e9));
 }

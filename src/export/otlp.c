@@ -429,8 +429,9 @@ static struct plumb_error *check_processes(const struct otlp *f)
 	bytes *= f->timed ? samples / (double)WINDOW_SAMPLES + 1 : 1;
 	if (bytes <= pl_size_limit_bytes(f->p))
 		return NULL;
-	return pl_error(PLUMB_ERR_LIMIT, "with what each process is in each part of the time it would be %.0f GB",
-			bytes / 1e9);
+	return pl_size_limit_exceeded(pl_error(PLUMB_ERR_LIMIT,
+					       "with what each process is in each part of the time it would be %.0f GB",
+					       bytes / 1e9));
 }
 
 static struct plumb_error *write_request(struct otlp *f)

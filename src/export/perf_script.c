@@ -225,8 +225,8 @@ static struct plumb_error *measure(struct script *s)
 	err = pl_profile_each(s->p, add_sums, &sums);
 	free(sums.bytes_of);
 	if (!err && sums.bytes > most)
-		return pl_error(PLUMB_ERR_LIMIT, "with the whole stack of each sample it would be %.0f GB",
-				sums.bytes / 1e9);
+		return pl_size_limit_exceeded(pl_error(
+			PLUMB_ERR_LIMIT, "with the whole stack of each sample it would be %.0f GB", sums.bytes / 1e9));
 	s->repeats = sums.repeated <= REPEATED_MAX && sums.bytes + sums.repeated_bytes <= most;
 	return err;
 }

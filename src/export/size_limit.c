@@ -27,3 +27,10 @@ double pl_size_limit_bytes(const struct plumb_profile *p)
 {
 	return pl_size_limit_of_files(p->meta.file_bytes);
 }
+
+struct plumb_error *pl_size_limit_exceeded(struct plumb_error *err)
+{
+	return pl_error_hint(
+		err, "choose less of it (focus, time, threads), or a format that has each stack once, as html and "
+		     "json do");
+}

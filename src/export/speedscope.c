@@ -356,8 +356,9 @@ static struct plumb_error *measure(struct writer *w)
 	for (size_t i = 0; i < w->threads.len && !err; i++)
 		err = each_run(w, &w->threads.data[i], count_frames, &sum);
 	if (!err && (double)w->frames > pl_size_limit(w->p, FRAMES_MAX, FRAMES_BASE, FRAMES_A_BYTE))
-		err = pl_error(PLUMB_ERR_LIMIT, "it would be the %.0f million frames of the stacks of all samples",
-			       (double)w->frames / 1e6);
+		err = pl_size_limit_exceeded(
+			pl_error(PLUMB_ERR_LIMIT, "it would be the %.0f million frames of the stacks of all samples",
+				 (double)w->frames / 1e6));
 	return err;
 }
 

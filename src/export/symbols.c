@@ -9,6 +9,7 @@
 #include "frame_name.h"
 #include "index.h"
 #include "map.h"
+#include "size_limit.h"
 #include "utf8.h"
 
 #define TEXT_MAX   ((size_t)1 << 31)
@@ -339,6 +340,7 @@ struct plumb_error *pl_symbols_check_frames(double frames)
 {
 	if (frames <= FRAMES_MAX)
 		return NULL;
-	return pl_error(PLUMB_ERR_LIMIT, "it would be the %.0f thousand million frames of the stacks of all samples",
-			frames / 1e9);
+	return pl_size_limit_exceeded(
+		pl_error(PLUMB_ERR_LIMIT, "it would be the %.0f thousand million frames of the stacks of all samples",
+			 frames / 1e9));
 }

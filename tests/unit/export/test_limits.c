@@ -8,6 +8,13 @@
 #include "dump_model.h"
 #include "unit.h"
 
+/* And it is said what to do next. */
+static void assert_is_too_much(struct plumb_error *err)
+{
+	assert_non_null(plumb_error_hint(err));
+	assert_code(err, PLUMB_ERR_LIMIT);
+}
+
 /* One function all the way down, as deep as a stack may be. */
 static uint32_t build_recursion(struct build *b, const char *name, size_t len)
 {
@@ -35,7 +42,7 @@ static void perf_script_of_more_than_anyone_can_read_is_not_begun(void **state)
 	stack = build_recursion(&b, name, len);
 	for (unsigned i = 0; i < 20; i++, stack = b.p->stacks[stack].parent)
 		build_samples(&b, 0, stack, 0, PL_EXACT, 1);
-	assert_code(pl_format_by_name("perf-script")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	assert_is_too_much(pl_format_by_name("perf-script")->write(b.p, &o, full));
 	build_end(&b);
 	fclose(full);
 	free(name);
@@ -69,7 +76,7 @@ static void perf_script_of_long_threads_is_not_begun(void **state)
 	build_samples(&b, thread, 0, 0, PL_EXACT, 1);
 	b.p->stream.each = stand_still;
 	b.p->stream.ctx = &thread;
-	assert_code(pl_format_by_name("perf-script")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	assert_is_too_much(pl_format_by_name("perf-script")->write(b.p, &o, full));
 	b.p->stream = (struct pl_stream){0};
 	build_end(&b);
 	fclose(full);
@@ -92,7 +99,7 @@ static void collapsed_of_long_processes_is_not_begun(void **state)
 	thread = build_process(&b, 5, 1, name);
 	for (int line = 1; line <= 120000; line++)
 		build_samples(&b, thread, build_frame(&b, 0, "f", "a.py", line), 0, PL_EXACT, 1);
-	assert_code(pl_format_by_name("collapsed")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	assert_is_too_much(pl_format_by_name("collapsed")->write(b.p, &o, full));
 	build_end(&b);
 	fclose(full);
 	free(name);
@@ -111,7 +118,7 @@ static void a_flame_graph_of_many_deep_threads_is_not_begun(void **state)
 	stack = build_recursion(&b, "f", 1);
 	for (unsigned i = 0; i < 80; i++)
 		build_samples(&b, build_thread(&b, 10 + i, "t", 0), stack, 0, PL_EXACT, 1);
-	assert_code(pl_format_by_name("flamegraph-json")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	assert_is_too_much(pl_format_by_name("flamegraph-json")->write(b.p, &o, full));
 	build_end(&b);
 	fclose(full);
 }
@@ -133,7 +140,7 @@ static void otlp_of_long_processes_is_not_begun(void **state)
 	b.p->stream.each = stand_still;
 	b.p->stream.ctx = &thread;
 	assert_ok(pl_profile_add(b.p, &(struct pl_sample){.thread = thread, .extra = 65536 * 1000}));
-	assert_code(pl_format_by_name("otlp")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	assert_is_too_much(pl_format_by_name("otlp")->write(b.p, &o, full));
 	b.p->stream = (struct pl_stream){0};
 	build_end(&b);
 	fclose(full);
@@ -159,7 +166,7 @@ static void is_not_begun(const char *format)
 	assert_non_null(full);
 	build_start(&b);
 	build_each_depth(&b);
-	assert_code(pl_format_by_name(format)->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	assert_is_too_much(pl_format_by_name(format)->write(b.p, &o, full));
 	build_end(&b);
 	fclose(full);
 }
@@ -189,7 +196,7 @@ static void assert_diff_collapsed_is_refused(const struct build *before, const s
 
 	assert_non_null(full);
 	assert_ok(pl_diff_make(sides, &o, &d));
-	assert_code(pl_diff_collapsed_write(&d, &look, full), PLUMB_ERR_LIMIT);
+	assert_is_too_much(pl_diff_collapsed_write(&d, &look, full));
 	pl_diff_deinit(&d);
 	fclose(full);
 }
@@ -247,7 +254,7 @@ static void a_diff_of_more_paths_than_small_files_have_is_refused(void **state)
 	const struct plumb_profile *one[] = {b.p};
 	const struct pl_diff_input sides[PL_DIFF_SIDES] = {{one, 1}, {one, 1}};
 	b.p->meta.file_bytes = 20000;
-	assert_code(pl_diff_make(sides, &paths, &d), PLUMB_ERR_LIMIT);
+	assert_is_too_much(pl_diff_make(sides, &paths, &d));
 	assert_ok(pl_diff_make(sides, &functions, &d));
 	pl_diff_deinit(&d);
 	b.p->meta.file_bytes = 100000;
@@ -287,7 +294,7 @@ static void refuse_up_and_down(const char *format, uint32_t apart)
 	b.p->stream.each = go_to_and_fro;
 	b.p->stream.ctx = &samples;
 	build_samples(&b, 0, samples.stack, 0, PL_EXACT, 1);
-	assert_code(pl_format_by_name(format)->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	assert_is_too_much(pl_format_by_name(format)->write(b.p, &o, full));
 	b.p->stream = (struct pl_stream){0};
 	build_end(&b);
 	fclose(full);
@@ -332,7 +339,7 @@ static void of_a_small_recording_less_is_written(void **state)
 	b.p->stream.each = go_to_and_fro;
 	b.p->stream.ctx = &samples;
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-		assert_code(pl_format_by_name(formats[i])->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+		assert_is_too_much(pl_format_by_name(formats[i])->write(b.p, &o, full));
 	b.p->stream = (struct pl_stream){0};
 	build_end(&b);
 	fclose(full);
@@ -359,7 +366,7 @@ static void firefox_of_long_labels_is_not_begun(void **state)
 	}
 	b.p->stream.each = change_labels;
 	build_samples(&b, 0, 1, 0, PL_EXACT, 1);
-	assert_code(pl_format_by_name("firefox")->write(b.p, &o, full), PLUMB_ERR_LIMIT);
+	assert_is_too_much(pl_format_by_name("firefox")->write(b.p, &o, full));
 	b.p->stream = (struct pl_stream){0};
 	build_end(&b);
 	fclose(full);
