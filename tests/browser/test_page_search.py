@@ -57,6 +57,19 @@ def test_the_source_view_begins_with_code_of_the_program(threads, opened):
     assert page.page.locator(".source-head .path").inner_text().endswith("threads.py")
 
 
+def test_the_map_beside_the_lines_leads_to_the_hottest(threads, opened):
+    page = opened(threads, viewport={"width": 1280, "height": 1600})
+    page.tab("Source")
+    page.rest()
+    page.page.get_by_role("grid", name="Lines of the file").press("Home")
+    page.rest()
+    first = chosen(page, "l")
+    page.page.locator('.line-map i[style*="--much: 1.000"]').click(force=True)  # the next mark may reach over it
+    page.rest()
+    assert chosen(page, "l") != first
+    assert "--much: 0.500" in page.page.locator(".lines .row.selected").get_attribute("style"), "the most heat that a line has"
+
+
 def test_a_function_that_was_collapsed_away_is_not_focused_on(threads, opened):
     page = opened(threads)
     page.menu("spin", "Show callers and callees")

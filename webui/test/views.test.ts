@@ -23,6 +23,7 @@ import { markdownOf, span } from "../src/views/markdownText";
 import { stretchOf } from "../src/views/LoopTable";
 import { carriedBranches, firstBranches, openRows, withFound, withOpen } from "../src/views/openBranches";
 import { nextOf } from "../src/views/searchSteps";
+import { lineMarks, markNear } from "../src/views/lineMarks";
 import { sourceRows } from "../src/views/sourceRows";
 import { inOrder } from "../src/views/StatisticsTables";
 import { trustWords } from "../src/views/trust";
@@ -86,6 +87,23 @@ test("rows of a file say where lines are left out, and keep sampled lines withou
 			[0, null, -1],
 			[9, null, 1],
 		],
+	);
+});
+
+test("the map of a file has the hottest line of each part, and a hand near it means that line", () => {
+	const rows = Array.from({ length: 1000 }, (_, i) => ({ line: i + 1, text: "", sampled: [3, 5, 700].indexOf(i) }));
+	const marks = lineMarks(rows, [1, 4, 2], 100);
+	assert.deepEqual(marks, [
+		{ part: 0, row: 5, self: 4 },
+		{ part: 70, row: 700, self: 2 },
+	]);
+	assert.equal(markNear(marks, 72, 4)?.row, 700);
+	assert.equal(markNear(marks, 40, 4), null);
+	const short = Array.from({ length: 10 }, (_, i) => ({ line: i + 1, text: "", sampled: i }));
+	const all = lineMarks(short, new Array<number>(10).fill(1), 100);
+	assert.deepEqual(
+		all.map(({ part }) => part),
+		[0, 10, 20, 30, 40, 50, 60, 70, 80, 90],
 	);
 });
 

@@ -7,6 +7,7 @@ import { useMemo } from "preact/hooks";
 import { percent } from "../model/numbers";
 import type { FileLines } from "../model/lines";
 import { codeParts } from "./codeText";
+import { LineMap } from "./LineMap";
 import type { Page } from "./page";
 import { stepOfKey } from "./rowKeys";
 import { foundLines } from "./searchSteps";
@@ -143,35 +144,38 @@ export function SourceLines({ page, file, lines }: { page: Page; file: number; l
 		select(rows[to]?.line === 0 ? to + (to > active ? 1 : -1) : to);
 	};
 	return (
-		<VirtualRows
-			class="lines"
-			role="grid"
-			label="Lines of the file"
-			columns={4}
-			count={rows.length}
-			rowHeight={ROW}
-			active={active}
-			activeId={active < 0 ? undefined : `line-${rows[active].line}`}
-			header={<Head />}
-			onKeyDown={onKeyDown}
-			rows={(first, last) =>
-				rows
-					.slice(first, last)
-					.map((row, i) => (
-						<Row
-							key={first + i}
-							page={page}
-							lines={lines}
-							row={row}
-							index={first + i}
-							hottest={hottest}
-							active={first + i === active}
-							found={found.has(row.line)}
-							alike={own?.has(row.line) ?? false}
-							onSelect={() => select(first + i)}
-						/>
-					))
-			}
-		/>
+		<div class="lines-room">
+			<VirtualRows
+				class="lines"
+				role="grid"
+				label="Lines of the file"
+				columns={4}
+				count={rows.length}
+				rowHeight={ROW}
+				active={active}
+				activeId={active < 0 ? undefined : `line-${rows[active].line}`}
+				header={<Head />}
+				onKeyDown={onKeyDown}
+				rows={(first, last) =>
+					rows
+						.slice(first, last)
+						.map((row, i) => (
+							<Row
+								key={first + i}
+								page={page}
+								lines={lines}
+								row={row}
+								index={first + i}
+								hottest={hottest}
+								active={first + i === active}
+								found={found.has(row.line)}
+								alike={own?.has(row.line) ?? false}
+								onSelect={() => select(first + i)}
+							/>
+						))
+				}
+			/>
+			<LineMap rows={rows} lines={lines} hottest={hottest} rowHeight={ROW} onGo={select} />
+		</div>
 	);
 }
