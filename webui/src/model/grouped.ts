@@ -47,10 +47,11 @@ function emptyLevel(room: number): Level {
 	};
 }
 
-function growth(from: Tree): Growth {
+/** `expected`: about how many groups there will be. To make the table larger takes longer than a step may. */
+function growth(from: Tree, expected?: number): Growth {
 	const deepest = new Int32Array(from.count).fill(-1);
 	const none = { self: new Float64Array(0), total: new Float64Array(0), first: new Int32Array(0) };
-	return { from, table: interner(), ...none, cut: new Uint8Array(0), hasCut: false, deepest };
+	return { from, table: interner(expected), ...none, cut: new Uint8Array(0), hasCut: false, deepest };
 }
 
 /** As long as the columns of the table. */
@@ -151,7 +152,7 @@ function* treeOf(g: Growth): Steps<Tree> {
 /** Roots are innermost functions with the time they took themselves; below them who called them. With `root` a function
  * only its root is grown, the finer: what is zoomed into. */
 export function* inverting(from: Tree, root = -1, steps = maxSteps): Steps<Tree> {
-	const g = growth(from);
+	const g = growth(from, from.count);
 	const level = emptyLevel(from.count);
 	let grown = 0;
 	for (let i = 0; i < from.count; i++) {
