@@ -31,7 +31,7 @@ def test_the_instruction_is_one_of_that_line(plumb, minor, target):
         seen, names = {True: 0, False: 0}, set()
         for function, location, samples in innermost(profile.json):
             if function in truth:
-                names.add(location.get("opcode_name"))
+                names.add(location.get("opcode_name", ""))  # of a sample now and then it is not known
                 seen[(location["line"], location.get("opcode_name")) in truth[function]] += samples
         if not (minor.free_threaded and minor.version < (3, 14)):  # that one does not specialise
             assert any(name.startswith("BINARY_OP_") for name in names), names
