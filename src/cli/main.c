@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 
 	signals_remember();
 	fill_standard_streams();
-	signals_no_pipe();
+	signals_of_writing();
 	if (argc < 2) {
 		help_overview(term_width(STDERR_FILENO), stderr);
 		return EXIT_OWN_FAILURE;

@@ -162,9 +162,10 @@ void signals_allow_suspension(void)
 	mask_suspension(SIG_UNBLOCK);
 }
 
-void signals_no_pipe(void)
+void signals_of_writing(void)
 {
 	catch_unless_ignored(SIGPIPE, on_survive);
+	catch_unless_ignored(SIGXFSZ, on_survive);
 }
 
 static void catch_for_run(void)

@@ -34,8 +34,8 @@ void signals_for_attach(void);
  * leave it some seconds, a second one none. A program that outlives the sampling gets them as before. */
 void signals_begin_telling(void);
 void signals_end_telling(void);
-/** SIGPIPE is an error of the write that caused it. */
-void signals_no_pipe(void);
+/** SIGPIPE and SIGXFSZ are errors of the write that caused them. */
+void signals_of_writing(void);
 /**
  * Ctrl-Z (and a terminal that stops programs in the background) must not stop plumb while it holds a thread of the
  * program, which would stand still as long. Held back, such signals wait: during a session its sampling thread takes

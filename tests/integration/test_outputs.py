@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import fcntl
 import os
+import resource
 import select
 import shutil
 import signal
@@ -196,6 +197,18 @@ def test_an_export_that_fails_leaves_no_file(plumb, recording):
         out = plumb.path(".html")
         result = plumb(*command, *(["-o"] if command[0] == "report" else []), out)
         assert result.status == 1 and not out.exists(), result
+
+
+@pytest.mark.parametrize("command", [["report"], ["report", "--html"], ["convert"], ["merge"], ["diff"], ["symbolize"]])
+def test_a_limit_of_file_sizes_is_told_and_leaves_no_file(plumb, recording, command):
+    """Its signal ends whoever has not provided for it, with what was written so far beside the name."""
+    end = ".plumb" if command[0] in ("merge", "symbolize") else ".html"
+    inputs = [recording] * (2 if command[0] in ("merge", "diff") else 1)
+    out = plumb.path(end)
+    result = plumb(*command, *inputs, *([] if command[0] == "convert" else ["-o"]), out,
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+    assert result.status == 125 and "File too large" in result.stderr, result
+    assert not [name for name in left(plumb) if name.startswith(out.name)], result
 
 
 def test_a_dash_is_standard_output_and_never_a_file(plumb, recording):
