@@ -69,12 +69,20 @@ static bool in_our_user_namespace(pid_t pid, pid_t tid)
 	       theirs.st_dev == ours.st_dev;
 }
 
-bool pl_rights_of_thread(pid_t pid, pid_t tid, struct pl_rights *ret)
+/* Not on the stack: threads of a program ask, too, which may have a small one. */
+static bool read_status(pid_t pid, pid_t tid, struct pl_rights *ret)
 {
-	char name[32], status[STATUS_BYTES];
+	char name[32], *status = malloc(STATUS_BYTES);
 
 	snprintf(name, sizeof name, "task/%d/status", (int)tid);
-	if (pl_proc_file(pid, name, status, sizeof status) <= 0 || !pl_rights_parse(status, ret))
+	bool ok = status && pl_proc_file(pid, name, status, STATUS_BYTES) > 0 && pl_rights_parse(status, ret);
+	free(status);
+	return ok;
+}
+
+bool pl_rights_of_thread(pid_t pid, pid_t tid, struct pl_rights *ret)
+{
+	if (!read_status(pid, tid, ret))
 		return false;
 	if (ret->capabilities && !in_our_user_namespace(pid, tid))
 		ret->capabilities = 0;

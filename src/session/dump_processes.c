@@ -19,6 +19,7 @@
 #include "dump_export.h"
 #include "given.h"
 #include "stream.h"
+#include "thread_start.h"
 #include "wrapped.h"
 
 #define DEFAULT_LIMIT_NS (5 * PL_NS_PER_S)
@@ -228,7 +229,7 @@ static struct plumb_error *run(const struct plumb_dump_options *o, int pid, cons
 
 	if (err)
 		return err;
-	int r = pthread_create(&thread, NULL, task_main, t);
+	int r = pl_thread_start(&thread, task_main, t);
 	if (r) {
 		task_free(t);
 		return pl_error_errno(PLUMB_ERR_SYSTEM, r, "cannot start a thread");

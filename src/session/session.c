@@ -12,6 +12,7 @@
 #include "forks.h"
 #include "program.h"
 #include "target_tags.h"
+#include "thread_start.h"
 #include "wrapped.h"
 
 /* Of states, threads and batches. Beyond, what is known of when a stack was seen becomes coarser. */
@@ -130,7 +131,7 @@ static struct plumb_error *start_threads(struct plumb_session *s)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	struct plumb_error *err = s->ops->start(s->engine);
-	int r = err ? 0 : pthread_create(&s->consumer, NULL, pl_session_consume, s);
+	int r = err ? 0 : pl_thread_start(&s->consumer, pl_session_consume, s);
 	s->consuming = !err && r == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return r ? pl_error_errno(PLUMB_ERR_SYSTEM, r, "cannot start a thread") : err;

@@ -109,6 +109,19 @@ def test_too_few_descriptors_for_a_run(plumb, any_python):
     assert 40 in worked, worked
 
 
+# Stacks -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["dump", "attach"])
+def test_a_limit_of_stacks_is_not_for_the_threads_of_plumb(plumb, target, any_python, command):
+    """In KiB: of the limit the C library makes the size of each stack."""
+    arguments = {"dump": ["dump"], "attach": ["attach", "-q", "-d", "0.1", "-o", plumb.path()]}[command]
+    with target(any_python, "families.py", count=True) as busy:
+        result = plumb(*arguments, busy.pid, before=limited("-s", 80))
+        assert result.status == 0, result
+        busy.wait_progress()
+
+
 # /proc ------------------------------------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 import gc
 import multiprocessing
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -281,9 +282,9 @@ while not any(tree["count"] for _, tree in list(history)):
 """
 
 
-def run(text, *options):
+def run(text, *options, begin=None):
     command = [sys.executable, *options, "-c", BEGIN % ENGINE + text]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=begin)
     try:
         output, errors = process.communicate(timeout=HANGS)
     except subprocess.TimeoutExpired:
@@ -303,6 +304,17 @@ def check_a_crash_still_has_its_trace():
         result = run("import faulthandler, ctypes\nfaulthandler.enable()\ndef crash():\n    ctypes.string_at(0)\n" + where)
         assert result.returncode == -signal.SIGSEGV, result
         assert "Fatal Python error: Segmentation fault" in result.stderr and " in crash\n" in result.stderr, result
+
+
+def check_a_limit_of_stacks_is_for_the_program_alone():
+    """The C library makes the size of each thread's stack of it."""
+    if not IN_PROCESS:
+        return
+    kilobytes = 80 if sys.version_info >= (3, 11) else 112  # before that, calls of Python are calls of C
+    low = kilobytes << 10, resource.getrlimit(resource.RLIMIT_STACK)[1]
+    records = "import plumb\nwith plumb.profile() as all_of_it:\n    while not all_of_it.tree()['count']:\n        pass\n"
+    result = run(records, begin=lambda: resource.setrlimit(resource.RLIMIT_STACK, low))
+    assert (result.returncode, result.stderr, result.stdout) == (0, "", ""), result
 
 
 run_all(globals())

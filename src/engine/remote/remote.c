@@ -13,6 +13,7 @@
 #include "sampling_thread.h"
 #include "search.h"
 #include "target.h"
+#include "thread_start.h"
 #include "tree.h"
 
 /* Of functions' names and line tables. Those of a large program take a kilobyte each, and are each in many places. */
@@ -147,7 +148,7 @@ static struct plumb_error *remote_open(const struct pl_engine_options *o, struct
 static struct plumb_error *remote_start(struct pl_engine *e)
 {
 	e->start_ns = e->stats.told_ns = pl_clock_monotonic_ns();
-	int r = pthread_create(&e->thread, NULL, pl_sampling_thread_main, e);
+	int r = pl_thread_start(&e->thread, pl_sampling_thread_main, e);
 	if (r)
 		return pl_error_errno(PLUMB_ERR_SYSTEM, r, "cannot start the sampling thread");
 	e->started = true;
