@@ -14,7 +14,7 @@ struct plumb_error *pl_answer_make(struct pl_answer *a, const struct plumb_profi
 	if (!err)
 		err = pl_summary_find(&a->summary, p, f);
 	if (!err)
-		pl_summary_judge(&a->summary, p, pl_own_code_half_width(&a->tree));
+		pl_summary_judge(&a->summary, p, &a->tree);
 	return err;
 }
 

@@ -82,9 +82,9 @@ struct plumb_error *pl_own_code_tree(const struct plumb_profile *p, const struct
 	return pl_view_tree(p, f, min_share, ret);
 }
 
-double pl_own_code_half_width(const pl_tree_rows *rows)
+double pl_own_code_half_width(const pl_tree_rows *rows, double otherwise)
 {
-	double half = 0;
+	double half = rows->len ? 0 : otherwise;
 
 	for (size_t i = 0; i < rows->len; i++) {
 		const struct pl_share *s = &rows->data[i].total;

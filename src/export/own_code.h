@@ -16,7 +16,8 @@ bool pl_own_code_is_launcher(const struct plumb_profile *p, const struct pl_func
 #define PL_OWN_CODE_MIN_SHARE 0.03 /* of the rows that are worth a line */
 struct plumb_error *pl_own_code_tree(const struct plumb_profile *p, const struct pl_filter *f, double min_share,
 				     pl_tree_rows *ret) PLUMB_MUST_CHECK;
-/** The widest half width among the shares of @p rows that can be shown: not of those whose interval has 0 in it. */
-double pl_own_code_half_width(const pl_tree_rows *rows);
+/** The widest half width among the shares of @p rows that can be shown: not of those whose interval has 0 in it. Where
+ * there are none, @p otherwise: that of what is told instead. */
+double pl_own_code_half_width(const pl_tree_rows *rows, double otherwise);
 
 #endif

@@ -120,7 +120,7 @@ static struct plumb_error *write_trust(struct pl_json *j, const struct plumb_pro
 		s->scale = 1;
 		s->warning_count = 0;
 		pl_summary_add_warnings(s, p, f);
-		pl_summary_judge(s, p, pl_own_code_half_width(&tree));
+		pl_summary_judge(s, p, &tree);
 		write_summary(j, s);
 	}
 	pl_vec_deinit(&tree);

@@ -58,8 +58,9 @@ bool pl_summary_unmatched(const struct plumb_profile *const *profiles, size_t co
 			  bool unicode, struct pl_item *ret);
 /** What ran: "app.py 3", with its arguments but without the interpreter; @p full: the whole command line. */
 struct pl_text pl_summary_program(const struct plumb_profile *p, bool full);
-/** Decide what the verdict is: the least certain share that is shown has the half width @p half_width. */
-void pl_summary_judge(struct pl_summary *s, const struct plumb_profile *p, double half_width);
+/** Decide what the verdict is: by the least certain share that is shown of @p tree. Without functions, as all of their
+ * frames were left out, those of what threads did are all that is told. */
+void pl_summary_judge(struct pl_summary *s, const struct plumb_profile *p, const pl_tree_rows *tree);
 /** Look for what is wrong: with the program, not with the profile. */
 struct plumb_error *pl_summary_find(struct pl_summary *s, const struct plumb_profile *p,
 				    const struct pl_filter *f) PLUMB_MUST_CHECK;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "own_code.h"
 #include "units.h"
 #include "words.h"
 
@@ -83,8 +84,9 @@ static void warn_too_short(struct pl_summary *s, double half_width)
 				sign, ceil(half_width * 100), ceil(factor * factor), sign, WANTED_HALF_WIDTH * 100);
 }
 
-void pl_summary_judge(struct pl_summary *s, const struct plumb_profile *p, double half_width)
+void pl_summary_judge(struct pl_summary *s, const struct plumb_profile *p, const pl_tree_rows *tree)
 {
+	double half_width = pl_own_code_half_width(tree, s->totals.doing.on_cpu.half_width);
 	struct pl_summary_row *row = &s->verdict;
 	const char *found = grade(s, p, half_width);
 
@@ -94,8 +96,7 @@ void pl_summary_judge(struct pl_summary *s, const struct plumb_profile *p, doubl
 	pl_summary_item(row, strcmp(found, "good") == 0 ? PL_TONE_PLAIN : PL_TONE_WARN, "%s", found);
 	add_flaws(s, p);
 	pl_summary_item(row, PL_TONE_PLAIN, "%s samples", pl_units_count(s->totals.samples).s);
-	pl_summary_item(row, PL_TONE_PLAIN, "%s%.*f points", s->unicode ? "\xc2\xb1" : "+-", half_width < 0.0995,
-			half_width < 0.0995 ? ceil(half_width * 1000 - 1e-9) / 10 : ceil(half_width * 100));
+	pl_summary_item(row, PL_TONE_PLAIN, "%s points", pl_units_half_width(half_width, s->unicode).s);
 	if (half_width >= UNCERTAIN_HALF_WIDTH && !p->meta.imported)
 		warn_too_short(s, half_width);
 }

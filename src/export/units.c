@@ -125,13 +125,22 @@ struct pl_units pl_units_rate(double per_second)
 	return u;
 }
 
+struct pl_units pl_units_half_width(double half_width, bool unicode)
+{
+	struct pl_units u;
+	double half = half_width * 100;
+
+	snprintf(u.s, sizeof u.s, "%s%.*f", plus_minus(unicode), half < 9.95,
+		 half < 9.95 ? rounded_up(half * 10) / 10 : ceil(half));
+	return u;
+}
+
 struct pl_units pl_units_share(double share, double half_width, bool unicode)
 {
 	struct pl_units u;
 	double v = share * 100, half = half_width * 100;
 	bool fine = v < 99.95 && (v < 9.95 || half < 0.5);
 
-	snprintf(u.s, sizeof u.s, "%.*f %% %s%.*f", fine, v, plus_minus(unicode), half < 9.95,
-		 half < 9.95 ? rounded_up(half * 10) / 10 : ceil(half));
+	snprintf(u.s, sizeof u.s, "%.*f %% %.24s", fine, v, pl_units_half_width(half_width, unicode).s);
 	return u;
 }

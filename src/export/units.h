@@ -16,6 +16,8 @@ struct pl_units pl_units_time(double ns);   /* 12.3 s, 845 ms, 2m05s, 3h12m */
 struct pl_units pl_units_time_as(double ns, double like_ns);
 struct pl_units pl_units_percent(double share);	  /* 52 %, 3.1 %, 0.05 % */
 struct pl_units pl_units_rate(double per_second); /* 1,000/s, 0.5/s */
+/** "±1.1", of hundredths, rounded up. */
+struct pl_units pl_units_half_width(double half_width, bool unicode);
 /** "52 % ±1.1"; the half width is rounded up, so that it is never shown smaller than it is. */
 struct pl_units pl_units_share(double share, double half_width, bool unicode);
 /** "6.4 s ±0.1", both in the unit of the first. */

@@ -19,7 +19,7 @@ double pl_session_half_width(const struct plumb_session *s)
 	const struct pl_filter none = {0};
 	pl_tree_rows rows = {0};
 	struct plumb_error *err = pl_own_code_tree(s->profile, &none, PL_OWN_CODE_MIN_SHARE, &rows);
-	double half = err || !rows.len ? 1 : pl_own_code_half_width(&rows);
+	double half = err ? 1 : pl_own_code_half_width(&rows, 1);
 
 	plumb_error_destroy(err);
 	pl_vec_deinit(&rows);

@@ -397,6 +397,24 @@ static void a_recording_that_is_too_short_is_told_with_how_much_more_it_takes(vo
 	build_end(&b);
 }
 
+/* Where all frames were left out, or there were none, what is told is whether threads ran: that is known no better. */
+static void without_functions_what_is_told_is_as_uncertain_as_what_threads_did(void **state)
+{
+	struct pl_export_options o = build_options(200);
+	struct build b;
+
+	build_start(&b);
+	b.p->meta.duration_ns = 100000000;
+	b.p->meta.ticks = 100;
+	for (int i = 0; i < 100; i++)
+		build_samples(&b, 0, 0, i & 1 ? PL_STATE_ON_CPU : 0, PL_EXACT, 1);
+	expect_text(&b, &o, "quality: fair");
+	expect_text(&b, &o,
+		    "100 samples \xc2\xb7 \xc2\xb1"
+		    "9.7 points");
+	build_end(&b);
+}
+
 /* Not what started it. */
 static void the_title_is_the_program(void **state)
 {
@@ -803,6 +821,7 @@ int main(void)
 		cmocka_unit_test(several_processes_have_a_row),
 		cmocka_unit_test(a_program_that_only_waited_is_told_so),
 		cmocka_unit_test(a_recording_that_is_too_short_is_told_with_how_much_more_it_takes),
+		cmocka_unit_test(without_functions_what_is_told_is_as_uncertain_as_what_threads_did),
 		cmocka_unit_test(the_title_is_the_program),
 		cmocka_unit_test(what_is_wrong_is_told_in_the_second_line),
 		cmocka_unit_test(who_held_the_gil_is_told_with_it),

@@ -58,6 +58,9 @@ static void half_widths_are_never_shown_smaller_than_they_are(void **state)
 	assert_string_equal(pl_units_time_pm(845e6, 13.2e6, false).s, "845 ms +-14");
 	assert_string_equal(pl_units_time_pm(300e9, 4e9, false).s, "5m00s +-4.0 s");
 	assert_string_equal(pl_units_share(1, 1e-12, false).s, "100 % +-0.0");
+	assert_string_equal(pl_units_half_width(0, false).s, "+-0.0");
+	assert_string_equal(pl_units_half_width(0.0101, false).s, "+-1.1");
+	assert_string_equal(pl_units_half_width(0.0995, false).s, "+-10");
 	assert_string_equal(pl_units_time_pm(1e9, 0, false).s, "1.0 s +-0.0");
 }
 
