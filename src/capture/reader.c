@@ -171,9 +171,9 @@ static struct plumb_error *drain(struct reader *r, uint64_t *ret)
 
 static void count_gap(struct reader *r, const struct pl_chunk_header *h)
 {
-	r->info.damaged_chunks += h->sequence - r->next_sequence;
+	pl_sum_up(&r->info.damaged_chunks, h->sequence - r->next_sequence);
 	if (h->samples_before > r->samples_before)
-		r->restore.lost_samples += h->samples_before - r->samples_before;
+		pl_sum_up(&r->restore.lost_samples, h->samples_before - r->samples_before);
 }
 
 /* Samples cost time to read and to write again, and zeros are packed 30,000 to one. 4,000 threads that wait, at 1 kHz,
@@ -190,7 +190,7 @@ static struct plumb_error *restore(struct reader *r, const struct pl_chunk_heade
 	struct plumb_error *err = are_too_many(r, h) ? &pl_err_corrupt : pl_chunk_unseal(h, payload, &r->raw);
 
 	if (err == &pl_err_corrupt)
-		r->restore.lost_samples += h->samples;
+		pl_sum_up(&r->restore.lost_samples, h->samples);
 	if (err)
 		return err;
 	r->samples_taken += h->samples;
@@ -202,7 +202,8 @@ static struct plumb_error *take_chunk(struct reader *r, const struct pl_chunk_he
 {
 	count_gap(r, h);
 	r->next_sequence = (uint64_t)h->sequence + 1;
-	r->samples_before = h->samples_before + h->samples;
+	r->samples_before = h->samples_before;
+	pl_sum_up(&r->samples_before, h->samples);
 	r->info.chunks++;
 	r->info.complete = h->kind == PL_CHUNK_LAST;
 	r->ended = r->info.complete || r->info.chunks == r->most_chunks;
@@ -234,7 +235,7 @@ static struct plumb_error *take_damage(struct reader *r, const struct pl_chunk_h
 	if (found == FOUND_DAMAGED) {
 		r->info.damaged_chunks++;
 		if (h->sequence >= r->next_sequence)
-			r->restore.lost_samples += h->samples;
+			pl_sum_up(&r->restore.lost_samples, h->samples);
 	}
 	return NULL;
 }
@@ -321,9 +322,9 @@ struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_
 	if (!err)
 		err = give_axis(&r, p);
 	if (!err) {
-		p->meta.losses[PL_LOSS_DAMAGED] += r.restore.lost_samples;
-		p->meta.losses[PL_LOSS_EVENTS] += r.restore.lost_events;
-		p->meta.damaged_parts += r.info.damaged_chunks;
+		pl_sum_up(&p->meta.losses[PL_LOSS_DAMAGED], r.restore.lost_samples);
+		pl_sum_up(&p->meta.losses[PL_LOSS_EVENTS], r.restore.lost_events);
+		pl_sum_up(&p->meta.damaged_parts, r.info.damaged_chunks);
 		p->meta.complete = r.info.complete;
 		p->meta.file_bytes = r.intake.consumed;
 		*ret = r.info;

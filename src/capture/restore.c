@@ -262,7 +262,7 @@ static struct plumb_error *restore_sample(struct pl_restore *r, struct columns *
 				  .weight_ns = slot->weight_ns += weight_delta,
 				  .extra = extra,
 				  .lock = lock_of(r, lock)};
-	r->lost_samples += place->lost;
+	pl_sum_up(&r->lost_samples, place->lost);
 	return NULL;
 }
 
@@ -321,7 +321,7 @@ struct plumb_error *pl_restore_samples(struct pl_restore *r, uint32_t count, str
 	uint32_t done = 0;
 	struct plumb_error *err = count ? restore_columns(r, count, sections, &done) : NULL;
 	if (err == &pl_err_corrupt && !r->stopped)
-		r->lost_samples += count - done;
+		pl_sum_up(&r->lost_samples, count - done);
 	return err;
 }
 
@@ -336,6 +336,6 @@ struct plumb_error *pl_restore_chunk(struct pl_restore *r, const struct pl_chunk
 	if (!err)
 		err = pl_restore_tables(r, sections);
 	if (err == &pl_err_corrupt)
-		r->lost_samples += h->samples;
+		pl_sum_up(&r->lost_samples, h->samples);
 	return err ? err : pl_restore_samples(r, h->samples, sections);
 }

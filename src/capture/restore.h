@@ -59,6 +59,12 @@ struct pl_restore {
 	size_t places_paid; /* the most that a chunk had: their memory is kept */
 };
 
+/** Headers and totals can have any number: sums of losses stay at the greatest, or there would seem to be none. */
+static inline void pl_sum_up(uint64_t *sum, uint64_t more)
+{
+	*sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
+}
+
 void pl_restore_init(struct pl_restore *r, struct plumb_profile *p, pl_capture_sample_fn *fn, void *ctx);
 void pl_restore_deinit(struct pl_restore *r);
 /** Apply one payload. Errors: PLUMB_ERR_CORRUPT if it contradicts itself: what came before the contradiction is kept

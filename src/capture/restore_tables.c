@@ -505,9 +505,10 @@ static struct plumb_error *event_row(struct pl_restore *r, struct pl_decoder *d,
 	struct plumb_error *err = event_of(r, process, thread, &e);
 	if (err || r->again)
 		return err;
-	uint64_t lost = r->profile->meta.losses[PL_LOSS_EVENTS];
+	uint64_t *counted = &r->profile->meta.losses[PL_LOSS_EVENTS], lost = *counted;
 	err = pl_profile_event(r->profile, &e);
-	r->lost_events += r->profile->meta.losses[PL_LOSS_EVENTS] - lost; /* the totals of this chunk do not count it */
+	r->lost_events += *counted - lost;
+	*counted = lost; /* as it was told: nobody knows whether totals will come that do not count it */
 	return err;
 }
 

@@ -282,6 +282,24 @@ static uint64_t read_damaged(struct file *f, uint64_t *lost_ret)
 	return info.damaged_chunks;
 }
 
+/* One that says how many samples were before it has a gap of that many: two such gaps are more than can be counted. */
+static void losses_beyond_what_can_be_counted_stay_the_most(void **state)
+{
+	uint64_t lost = 0;
+	struct file f;
+
+	file_init(&f);
+	end_chunk(&f, 0);
+	f.h.samples_before = UINT64_MAX;
+	add_samples(&f, 2, 0, 0, 1, 0);
+	end_chunk(&f, 1);
+	add_samples(&f, 2, 0, 0, 1, 0);
+	f.h.samples_before = 7;
+	end_chunk(&f, 1);
+	assert_int_equal(read_damaged(&f, &lost), 2);
+	assert_true(lost == UINT64_MAX);
+}
+
 static void read_chain(uint32_t depth, uint64_t damaged)
 {
 	struct file f;
@@ -494,7 +512,7 @@ static void names_of_events_are_kept_up_to_a_limit(void **state)
 	assert_ok(pl_profile_create(&p));
 	assert_int_equal(read_name_in_rows(PL_SECTION_EVENTS, rows, put_event, p), PLUMB_OK);
 	assert_in_range(p->event_count, 1, PL_MAX_EVENT_TEXT / PL_STRING_MAX_BYTES);
-	assert_true(p->meta.losses[PL_LOSS_EVENTS] >= rows - p->event_count);
+	assert_int_equal(p->meta.losses[PL_LOSS_EVENTS], rows - p->event_count);
 	pl_profile_destroy(p);
 }
 
@@ -573,6 +591,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_small_chunk_costs_little_after_a_large_one),
 		cmocka_unit_test(places_beyond_the_samples_are_damage),
 		cmocka_unit_test(places_are_paid_as_rows_are),
+		cmocka_unit_test(losses_beyond_what_can_be_counted_stay_the_most),
 		cmocka_unit_test(stacks_deeper_than_any_that_is_recorded_are_damage),
 		cmocka_unit_test(an_hour_in_a_few_deep_stacks_is_read),
 		cmocka_unit_test(stacks_that_take_far_more_to_write_than_the_file_has_are_damage),
