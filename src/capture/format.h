@@ -80,6 +80,7 @@ enum {
 	PL_META_IMPORTED = 4,
 	PL_META_SELECTED = 8,
 	PL_META_NATIVE_THREADS = 16,
+	PL_META_INCOMPLETE = 32,
 };
 /* Flags of a row of the sources. */
 enum { PL_SOURCE_CHANGED = 1 };

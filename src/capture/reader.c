@@ -325,7 +325,7 @@ struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_
 		pl_sum_up(&p->meta.losses[PL_LOSS_DAMAGED], r.restore.lost_samples);
 		pl_sum_up(&p->meta.losses[PL_LOSS_EVENTS], r.restore.lost_events);
 		pl_sum_up(&p->meta.damaged_parts, r.info.damaged_chunks);
-		p->meta.complete = r.info.complete;
+		p->meta.complete = r.info.complete && !r.restore.incomplete;
 		p->meta.file_bytes = r.intake.consumed;
 		*ret = r.info;
 	}

@@ -38,6 +38,7 @@ struct pl_restore {
 	uint64_t frames_left;		 /* likewise, of all places */
 	uint64_t cells_max;		 /* likewise, of the rows that samples make */
 	uint64_t lost_samples;
+	bool incomplete;      /* as its last totals say: what it was made of was */
 	uint64_t lost_events; /* beyond what a profile takes */
 	unsigned axis_shift;  /* of what was added up: as the last chunk had it */
 	struct pl_axis axis;

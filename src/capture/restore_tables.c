@@ -583,6 +583,7 @@ static struct plumb_error *restore_late_meta(struct pl_restore *r, struct pl_dec
 	m->imported = flags & PL_META_IMPORTED;
 	m->selected = flags & PL_META_SELECTED;
 	m->native_threads = flags & PL_META_NATIVE_THREADS;
+	r->incomplete = flags & PL_META_INCOMPLETE;
 	m->sources_left_out = pl_cursor_left(&d->cursor) ? pl_decode(d) : 0;
 	m->damaged_parts = pl_cursor_left(&d->cursor) ? pl_decode(d) : 0;
 	m->max_still_ppm = pl_cursor_left(&d->cursor) ? pl_decode_u32(d) : 0;

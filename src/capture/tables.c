@@ -449,7 +449,8 @@ static void encode_meta(const struct pl_meta *m, struct pl_encoder *out)
 	pl_encode(&e, m->refused_why);
 	pl_encode(&e, (m->untimed ? PL_META_UNTIMED : 0) | (m->counted ? PL_META_COUNTED : 0) |
 			      (m->imported ? PL_META_IMPORTED : 0) | (m->selected ? PL_META_SELECTED : 0) |
-			      (m->native_threads ? PL_META_NATIVE_THREADS : 0));
+			      (m->native_threads ? PL_META_NATIVE_THREADS : 0) |
+			      (m->complete ? 0 : PL_META_INCOMPLETE));
 	pl_encode(&e, m->sources_left_out);
 	pl_encode(&e, m->damaged_parts);
 	pl_encode(&e, m->max_still_ppm);

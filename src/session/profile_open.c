@@ -36,7 +36,7 @@ static struct plumb_error *read_recording(struct pl_input *in, struct plumb_prof
 
 	if (err)
 		return err;
-	*info = (struct plumb_recording_info){.complete = ci.complete,
+	*info = (struct plumb_recording_info){.complete = p->meta.complete,
 					      .ignored_bytes = ci.ignored_bytes,
 					      .damaged_chunks = ci.damaged_chunks,
 					      .format = PL_RECORDING_FORMAT};

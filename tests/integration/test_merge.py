@@ -116,6 +116,17 @@ def test_a_recording_that_was_cut_is_merged_and_told(plumb, recordings, tmp_path
     assert samples[2] == samples[0] + samples[1]
 
 
+def test_what_is_made_of_a_recording_that_was_cut_says_so(plumb, recordings, tmp_path):
+    cut, out = tmp_path / "cut.plumb", tmp_path / "out.plumb"
+    cut.write_bytes(recordings[1].read_bytes()[:-25])
+    for made in (["merge", recordings[0], cut, "-o", out], ["symbolize", cut, "-o", out], ["report", cut, "--time", "0..", "-o", out]):
+        assert plumb(*made, "--force").status == 0, made
+        assert not json.loads(report(plumb, out))["complete"], made
+        assert "! incomplete: " in plumb("report", out).stdout, made
+    assert plumb("merge", *recordings, "-o", out, "--force").status == 0
+    assert json.loads(report(plumb, out))["complete"]
+
+
 def test_a_recording_of_the_first_plumb_is_merged(plumb, recordings):
     old = os.path.join(os.path.dirname(__file__), "..", "golden", "recording")
     olds = sorted(name for name in os.listdir(old) if not name.endswith((".txt", ".json", ".md")))
