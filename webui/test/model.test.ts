@@ -264,6 +264,25 @@ test("ticks are the whole of all samples, and of no others", () => {
 	assert.equal(held(threads, { processes: [0] })?.share, 13 / 100);
 });
 
+test("to which process a thread belongs is looked up once, however many processes there are", () => {
+	const many = Array.from({ length: 1000 }, (_, i) => i);
+	const profile = decodeProfile(encodeProfile({
+		meta: {
+			threads: many.map((i) => thread({ tid: i, process: i })),
+			processes: many.map((i) => process({ pid: 1000 + i })),
+		},
+		samples: many.map((i) => ({ stack: "main", samples: 1 + i, thread: i })),
+	}));
+	let looks = 0;
+	for (const one of profile.meta.threads) {
+		const own = one.process;
+		Object.defineProperty(one, "process", { get: () => (looks++, own) });
+	}
+	const { processes } = createDerived({ profiles: [profile], diff: null })(inSamples).statistics();
+	assert.deepEqual([processes.length, processes[0]?.process, processes[0]?.samples], [1000, 999, 1000]);
+	assert.ok(looks <= 8 * many.length, `${looks} looks`);
+});
+
 test("what threads did in a function, each sample once", () => {
 	const shown = shownOf(threads);
 	const of = (name: string) => shown.functionStates(fn(shown.profile, name)).map((ns) => ns / 1e6);

@@ -135,11 +135,13 @@ function* overallStates(selected: Selected) {
 }
 
 function processFigures(profile: Profile, threads: readonly ThreadFigures[]): ProcessFigures[] {
-	const all = profile.meta.processes.map((_, process) => {
-		const own = threads.filter((t) => profile.meta.threads[t.thread]!.process === process);
-		const samples = sum(own.map((t) => t.samples));
-		return { process, samples, weightNs: sum(own.map((t) => t.weightNs)), threads: own.length };
-	});
+	const all = profile.meta.processes.map((_, process) => ({ process, samples: 0, weightNs: 0, threads: 0 }));
+	for (const { thread, samples, weightNs } of threads) {
+		const own = all[profile.meta.threads[thread]!.process]!;
+		own.samples += samples;
+		own.weightNs += weightNs;
+		own.threads++;
+	}
 	const seen = all.filter((p) => p.samples > 0).sort((a, b) => b.weightNs - a.weightNs || a.process - b.process);
 	return parentsFirst(profile.meta.processes, seen.map(({ process }) => process)).map((process) => all[process]!);
 }
