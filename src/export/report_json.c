@@ -17,6 +17,7 @@
 #include "opcodes.h"
 #include "own_code.h"
 #include "report_facts.h"
+#include "size_limit.h"
 #include "stack_ranks.h"
 #include "waits_table.h"
 #include "words.h"
@@ -25,8 +26,11 @@
 #define NO_INDEX     UINT32_MAX
 #define SHARE_DIGITS 6
 
-/* Of all stacks, which are written whole: a few kilobytes of a recording can stand for any number. */
-#define FRAMES_MAX 50000000u
+/* Of all stacks, which are written whole: a few kilobytes of a recording can stand for any number. Who reads them takes
+ * up to 40 bytes of memory for each. A thousand deep, at another depth each time, a recording has ten for a byte. */
+#define FRAMES_MAX    5e7
+#define FRAMES_BASE   1e7
+#define FRAMES_A_BYTE 1e2
 
 struct report {
 	const struct plumb_profile *p;
@@ -329,7 +333,7 @@ static void write_left_out(struct report *r, size_t from)
 static void write_stacks(struct report *r)
 {
 	struct pl_json *j = &r->j;
-	uint32_t left = FRAMES_MAX;
+	uint32_t left = (uint32_t)pl_size_limit(r->p, FRAMES_MAX, FRAMES_BASE, FRAMES_A_BYTE);
 	size_t i = 0;
 
 	pl_json_key(j, "stacks");

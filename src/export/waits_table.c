@@ -11,6 +11,7 @@
 #include "index.h"
 #include "map.h"
 #include "own_code.h"
+#include "size_limit.h"
 #include "stack_ranks.h"
 #include "units.h"
 #include "words.h"
@@ -19,9 +20,12 @@
 /* On the report page: more nobody reads. */
 #define PAGE_ROOTS  100
 #define PAGE_PLACES 20 /* of each */
-/* Of the stacks of JSON, which are written whole, with names: a few kilobytes can stand for any number. */
-#define STACKS_BYTES (256u << 20)
-#define FRAME_BYTES  32 /* around its names */
+/* Of the stacks of JSON, which are written whole, with names: a few kilobytes can stand for any number. Who reads them
+ * takes nine times as much memory. Those of a server take some hundred kilobytes. */
+#define STACKS_BYTES	    ((double)(256u << 20))
+#define STACKS_BYTES_BASE   32e6
+#define STACKS_BYTES_A_BYTE 1e3
+#define FRAME_BYTES	    32 /* around its names */
 
 static const char future[] = "future", stream[] = "stream";
 
@@ -514,7 +518,8 @@ static void write_json(struct rows *r, struct pl_json *j)
 struct plumb_error *pl_waits_json(const struct pl_waits *w, struct pl_json *j)
 {
 	const struct plumb_profile *p = w->p;
-	struct rows r = {.w = w, .left = STACKS_BYTES};
+	const double most = pl_size_limit(p, STACKS_BYTES, STACKS_BYTES_BASE, STACKS_BYTES_A_BYTE);
+	struct rows r = {.w = w, .left = (uint64_t)most};
 
 	if (!p->waited.looks)
 		return NULL;
