@@ -25,7 +25,8 @@
 #define COMMAND_BYTES 4096
 #define NATIVE_SHARE  2 /* native frames are looked for until twice the time for proving stacks is over */
 #define WATCHED_SHARE 2 /* of the time for proving stacks: to read what epolls watch */
-#define TASKS_SHARE   3 /* tasks are read until three times that is over: the rest is for telling */
+#define LOCALS_SHARE  2 /* variables likewise */
+#define ALL_SHARE     3 /* threads and tasks are looked at until three times that is over: the rest is for telling */
 
 struct dumper {
 	const struct pl_dump_options *o;
@@ -260,6 +261,13 @@ static struct plumb_error *dump_one_without_python(struct dumper *u, pid_t tid)
 
 /* ---- the process ------------------------------------------------------------------------------------------------- */
 
+/* Whoever waits longer gets more threads; one there is always. */
+static bool is_late(const struct dumper *u)
+{
+	return !core_of(u) && u->p->threads.len &&
+	       pl_clock_monotonic_ns() > u->start_ns + ALL_SHARE * pl_dump_limit_ns(u->o);
+}
+
 static struct plumb_error *dump_without_python(struct dumper *u)
 {
 	pl_tid_vec tids = {0};
@@ -269,7 +277,11 @@ static struct plumb_error *dump_without_python(struct dumper *u)
 	for (size_t i = 0; i < tids.len && !err; i++) {
 		if (!pl_dump_is_chosen(&u->chosen, (uint64_t)tids.data[i]))
 			u->p->left_out++;
-		else if (!pl_map_get(&u->known, (uint64_t)tids.data[i], 0, &any))
+		else if (pl_map_get(&u->known, (uint64_t)tids.data[i], 0, &any))
+			continue;
+		else if (is_late(u)) /* those that run Python, too */
+			u->p->late++;
+		else
 			err = dump_one_without_python(u, tids.data[i]);
 	}
 	pl_vec_deinit(&tids);
@@ -293,13 +305,13 @@ static struct plumb_error *dump_threads(struct dumper *u)
 
 	err = err ? err : check_room(u);
 	err = err ? err : pl_dump_choose(u->o, u->process, &u->chosen);
-	for (size_t i = 0; i < u->process->threads.samplers.len && !err; i++)
+	for (size_t i = 0; i < u->process->threads.samplers.len && !err && !is_late(u); i++)
 		if (pl_dump_is_chosen(&u->chosen, (uint64_t)u->process->threads.samplers.data[i]->tid))
 			err = dump_thread(u, u->process->threads.samplers.data[i]);
 	return err ? err : dump_without_python(u);
 }
 
-/* One that is waited for, and was not asked for: what it does tells why it is waited for. */
+/* One that is waited for, and was not asked for, or came too late: what it does tells why it is waited for. */
 static struct plumb_error *dump_holder(struct dumper *u, uint64_t tid)
 {
 	uint32_t any;
@@ -307,7 +319,9 @@ static struct plumb_error *dump_holder(struct dumper *u, uint64_t tid)
 	for (size_t i = 0; tid && i < u->process->threads.samplers.len; i++)
 		if ((uint64_t)u->process->threads.samplers.data[i]->tid == tid &&
 		    !pl_map_get(&u->known, tid, 0, &any)) {
-			u->p->left_out -= u->p->left_out > 0;
+			uint32_t *counted = pl_dump_is_chosen(&u->chosen, tid) ? &u->p->late : &u->p->left_out;
+
+			*counted -= *counted > 0;
 			return dump_thread(u, u->process->threads.samplers.data[i]);
 		}
 	return NULL;
@@ -317,7 +331,7 @@ static struct plumb_error *dump_holders(struct dumper *u)
 {
 	struct plumb_error *err = dump_holder(u, u->p->gil_holder);
 
-	for (size_t i = 0, count = u->p->awaited.len; i < count && !err; i++)
+	for (size_t i = 0, count = u->p->awaited.len; i < count && !err && !is_late(u); i++)
 		err = dump_holder(u, u->p->awaited.data[i].holder);
 	return err;
 }
@@ -370,7 +384,7 @@ static struct plumb_error *dump_tasks(struct dumper *u)
 {
 	struct pl_values values; /* of what may change at any moment: read as it is */
 	struct pl_mem_until until;
-	uint64_t end_ns = u->start_ns + TASKS_SHARE * pl_dump_limit_ns(u->o);
+	uint64_t end_ns = u->start_ns + ALL_SHARE * pl_dump_limit_ns(u->o);
 	const struct pl_task_dumper tasks = {
 		.d = u->d,
 		.p = u->p,
@@ -438,13 +452,15 @@ static struct plumb_error *dump_opened(struct dumper *u)
 				       .d = u->d,
 				       .around = &u->around,
 				       .lock_values = &u->locks.values,
-				       .end_ns = u->start_ns + pl_dump_limit_ns(u->o)};
+				       .end_ns = u->start_ns + pl_dump_limit_ns(u->o),
+				       .locals_end_ns = u->start_ns + LOCALS_SHARE * pl_dump_limit_ns(u->o)};
 	pl_lock_finder_init(&u->locks, u->d, u->p, pl_python_process_mem(u->process), &u->process->reader.py,
 			    u->looker.end_ns);
 	struct plumb_error *err = open_native(u);
 	u->looker.native = u->native;
 	err = err ? err : pl_looker_init(&u->looker);
 	err = err ? err : dump_process(u);
+	u->p->locals_late = u->looker.locals_late;
 	pl_looker_deinit(&u->looker);
 	pl_lock_finder_deinit(&u->locks);
 	pl_native_destroy(u->native);

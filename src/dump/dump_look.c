@@ -30,6 +30,17 @@ static struct pl_native_thread native_thread(const struct pl_thread_sampler *thr
 	return (struct pl_native_thread){thread->tid, thread->stack.cframe, &thread->stack.frames};
 }
 
+/* Nothing of a core moves: what was read of it will never be better. */
+static bool moves(const struct pl_looker *u)
+{
+	return !u->process->core;
+}
+
+static bool wants_locals(const struct pl_looker *u)
+{
+	return u->o->locals && (!moves(u) || pl_clock_monotonic_ns() < u->locals_end_ns);
+}
+
 static void take_while_stopped(void *ctx, struct pl_thread_sampler *thread)
 {
 	struct pl_looker *u = ctx;
@@ -37,7 +48,7 @@ static void take_while_stopped(void *ctx, struct pl_thread_sampler *thread)
 
 	if (u->native)
 		pl_native_take_stopped(u->native, &t, u->native_taken);
-	if (!u->o->locals)
+	if (!wants_locals(u))
 		return;
 	pl_mem_pages_forget(u->pages);
 	pl_variables_take(u->variables, &u->values, &thread->stack.frames, LOCALS_STOPPED_NS);
@@ -64,12 +75,6 @@ struct plumb_error *pl_looker_init(struct pl_looker *u)
 void pl_looker_deinit(struct pl_looker *u)
 {
 	pl_mem_pages_destroy(u->pages);
-}
-
-/* Nothing of a core does: what was read of it will never be better. */
-static bool moves(const struct pl_looker *u)
-{
-	return !u->process->core;
 }
 
 static bool is_sure(const struct pl_looker *u, const struct pl_look *l)
@@ -118,7 +123,7 @@ static bool kept_its_stack(struct pl_looker *u, struct pl_thread_sampler *thread
 
 static void take_variables(struct pl_looker *u, struct pl_thread_sampler *thread, struct pl_look *l)
 {
-	if (!u->o->locals || u->variables_taken || !is_sure(u, l))
+	if (u->variables_taken || !is_sure(u, l) || !wants_locals(u))
 		return;
 	pl_mem_pages_forget(u->pages);
 	pl_variables_take(&l->variables, &u->values, &thread->stack.frames, moves(u) ? LOCALS_NS : UINT64_MAX);
@@ -244,6 +249,7 @@ bool pl_look_until_proved(struct pl_looker *u, struct pl_thread_sampler *thread,
 	struct pl_look l = {0};
 	int again = 0;
 
+	u->locals_late += u->o->locals && !wants_locals(u);
 	end = end < u->end_ns ? end : u->end_ns;
 	for (;;) {
 		enum pl_take_result r = look_once(u, thread, &l);

@@ -22,6 +22,8 @@ struct pl_looker {
 	struct pl_native *native;      /* with --native; NULL: not asked for */
 	struct pl_values *lock_values; /* for what is waited for: of what stands still, as it is */
 	uint64_t end_ns;	       /* when to stop proving */
+	uint64_t locals_end_ns;	       /* and reading variables, of what lives */
+	uint32_t locals_late;	       /* threads whose variables were not read for that */
 	/* while a thread is stopped */
 	struct pl_variables *variables; /* where to put them */
 	bool variables_taken;

@@ -150,7 +150,9 @@ static void process_object(struct pl_json *j, const struct pl_dump_process *p)
 	pl_json_key_u64(j, "threads_unread", p->unread);
 	pl_json_key_u64(j, "threads_beyond", n.beyond);
 	pl_json_key_u64(j, "threads_left_out", p->left_out);
-	pl_json_key_u64(j, "os_threads", n.python + n.native + n.beyond + p->left_out);
+	pl_json_key_u64(j, "threads_late", p->late);
+	pl_json_key_u64(j, "locals_late", p->locals_late);
+	pl_json_key_u64(j, "os_threads", n.python + n.native + n.beyond + p->left_out + p->late);
 	pl_json_key(j, "threads");
 	pl_json_array(j);
 	for (size_t i = 0; i < p->threads.len; i++)

@@ -130,8 +130,8 @@ static void words_of_process(const struct pl_dump_process *p, FILE *out)
 		fprintf(out, " and %zu without Python", n.native);
 	if (n.beyond)
 		fprintf(out, " and %zu not looked at: too many", n.beyond);
-	if (p->left_out)
-		fprintf(out, ", of %zu in all", n.python + n.native + n.beyond + p->left_out);
+	if (p->left_out || p->late)
+		fprintf(out, ", of %zu in all", n.python + n.native + n.beyond + p->left_out + p->late);
 	if (p->core.len)
 		fprintf(out, ", from the core %.*s", (int)p->core.len, p->core.s);
 	if (p->unread)
@@ -162,6 +162,20 @@ static void words_refused(const struct pl_dump_process *p, size_t i, FILE *out)
 {
 	(void)i;
 	fprintf(out, "note: its threads cannot be stopped: %.*s", (int)p->refused.len, p->refused.s);
+}
+
+static void words_late(const struct pl_dump_process *p, size_t i, FILE *out)
+{
+	(void)i;
+	fprintf(out, "note: there was no time to look at %" PRIu32 " thread%s: '--timeout' gives it more", p->late,
+		p->late == 1 ? "" : "s");
+}
+
+static void words_locals_late(const struct pl_dump_process *p, size_t i, FILE *out)
+{
+	(void)i;
+	fprintf(out, "note: there was no time to read the variables of %" PRIu32 " thread%s: '--timeout' gives it more",
+		p->locals_late, p->locals_late == 1 ? "" : "s");
 }
 
 static void words_left_out(const struct pl_dump_process *p, size_t i, FILE *out)
@@ -238,6 +252,10 @@ static void put_process(struct pl_page *page, const struct pl_dump_process *p)
 		put_thread(page, p, &p->threads.data[i]);
 	}
 	pl_dump_put_tasks(page, p);
+	if (p->late)
+		put_warning(page, words_late, p);
+	if (p->locals_late)
+		put_warning(page, words_locals_late, p);
 	if (p->refused.len)
 		put_warning(page, words_refused, p);
 	if (p->silent.len)

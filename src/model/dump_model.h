@@ -230,6 +230,7 @@ struct pl_dump_process {
 	uint32_t sources_left_out;   /* source files that were not read: too many, too long or too slow */
 	uint32_t unread;	     /* threads that came or went meanwhile */
 	uint32_t left_out;	     /* threads that were not asked for, and that none of them waits for */
+	uint32_t late, locals_late;  /* threads that there was no time to look at, and to read the variables of */
 	pl_dump_thread_vec threads;
 	PL_VEC(struct pl_dump_awaited) awaited;
 	pl_dump_deadlock_vec deadlocks; /* of threads */

@@ -405,6 +405,8 @@ static int set_up(void **state)
 	struct pl_dump_thread t = thread_of("MainThread", 5, PL_DOING_TRACED);
 	small.tracer = (struct pl_dump_other){.pid = 6, .name = text("gdb")};
 	small.unread = 1;
+	small.late = 40;
+	small.locals_late = 1;
 	t.main = true;
 	add(&small, t, NULL, 0);
 	assert_true(pl_vec_push(&d->processes, small));
