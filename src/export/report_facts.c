@@ -185,13 +185,22 @@ static bool reached_a_limit(const struct pl_meta *m)
 	return lasts > REACHED * (double)m->taken_ns;
 }
 
+static bool is_lowered(const struct pl_meta *m)
+{
+	double ticks = (double)m->ticks * (double)m->period_ns;
+
+	if (!m->max_overhead_ppm && !m->max_still_ppm)
+		return false;
+	return m->period_ns ? ticks < WORTH_TELLING_RATE * (double)m->taken_ns : reached_a_limit(m);
+}
+
+/* The first periods are short until it is known what they cost, and many of them can be missed: whoever counts samples
+ * counts those of all the time. */
 double pl_report_lowered_rate(const struct pl_meta *m)
 {
-	double asked = m->period_ns ? (double)PL_NS_PER_S / (double)m->period_ns : 0;
-	double kept = m->taken_ns ? (double)m->ticks * PL_NS_PER_S / (double)m->taken_ns : asked;
-	bool limited = m->max_overhead_ppm || m->max_still_ppm;
+	double all_ns = (double)m->taken_ns + (double)m->missed_ns;
 
-	return limited && (asked > 0 ? kept < WORTH_TELLING_RATE * asked : reached_a_limit(m)) ? kept : 0;
+	return is_lowered(m) && all_ns > 0 ? (double)m->ticks * PL_NS_PER_S / all_ns : 0;
 }
 
 static void write_limit(struct pl_json *j, const char *key, uint32_t ppm)

@@ -19,8 +19,8 @@ struct plumb_error *pl_report_processes(struct pl_json *j, const struct plumb_pr
 					const pl_thread_rows *threads) PLUMB_MUST_CHECK;
 void pl_report_threads(struct pl_json *j, const struct plumb_profile *p, const pl_thread_rows *threads);
 void pl_report_losses(struct pl_json *j, const struct plumb_profile *p);
-/** The rate that a limit of the overhead made of the one that was asked for; 0: that one. Missed samples are no part of
- * it. */
+/** The rate that was left where a limit of the overhead lowered the one that was asked for; 0: it did not. Whether it
+ * did is seen by the ticks that were taken; the rate is that of all the time, what was missed included. */
 double pl_report_lowered_rate(const struct pl_meta *m);
 /** Where it did: because the program would have stood still for longer than it may, and not because of CPU time? */
 bool pl_report_lowered_for_still(const struct pl_meta *m);

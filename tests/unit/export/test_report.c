@@ -251,6 +251,30 @@ static void what_came_of_the_highest_rate_is_told(void **state)
 	build_end(&b);
 }
 
+/* Ten periods of 7 ms were sampled at 1,000/s, and 5.93 seconds of such were missed: 1.67 samples a second, not 143. */
+static void what_was_missed_does_not_count_for_the_rate_that_was_taken(void **state)
+{
+	struct pl_export_options o = build_options(200);
+	struct build b;
+
+	build_example(&b);
+	struct pl_meta *m = &b.p->meta;
+	m->period_ns = 1000000;
+	m->ticks = 10;
+	m->taken_ns = 70000000;
+	m->duration_ns = 6 * PL_NS_PER_S;
+	m->missed_ns = m->duration_ns - m->taken_ns;
+	m->losses[PL_LOSS_MISSED] = 5930;
+	m->max_still_ppm = 25000;
+	m->stopped_ns = 22000000;
+	expect_text(&b, &o, "sampled at 1.67/s, so that the program is held up for no more than 2.5 % of its time");
+	o.quality = true;
+	expect_text(&b, &o, "1.67/s taken");
+	m->ticks = 70; /* the rate was kept where it was taken: what was missed is told by itself */
+	assert_true(pl_report_lowered_rate(m) == 0);
+	build_end(&b);
+}
+
 static void a_refused_stop_is_told_with_its_cause(void **state)
 {
 	struct pl_export_options o = build_options(200);
@@ -814,6 +838,7 @@ int main(void)
 		cmocka_unit_test(ascii_is_ascii),
 		cmocka_unit_test(losses_and_a_cut_recording_are_told_in_sentences),
 		cmocka_unit_test(what_came_of_the_highest_rate_is_told),
+		cmocka_unit_test(what_was_missed_does_not_count_for_the_rate_that_was_taken),
 		cmocka_unit_test(a_refused_stop_is_told_with_its_cause),
 		cmocka_unit_test(every_loss_is_a_figure_at_any_width),
 		cmocka_unit_test(every_loss_is_told_below_a_picture),
