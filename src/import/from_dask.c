@@ -258,15 +258,19 @@ struct plumb_error *pl_dask_read(const struct pl_import_input *in, struct pl_sin
 	return err;
 }
 
+static bool has(const uint8_t *bytes, size_t len, const char *text)
+{
+	return memmem(bytes, len, text, strlen(text));
+}
+
 bool pl_dask_is(const struct pl_import_input *in)
 {
 	size_t len = in->len < LOOK_BYTES ? in->len : LOOK_BYTES, at = 0;
-	const char *s = (const char *)in->bytes;
 
-	while (at < len && s[at] && strchr(" \t\r\n", s[at]))
+	while (at < len && in->bytes[at] && strchr(" \t\r\n", in->bytes[at]))
 		at++;
 	/* The root may stand at the end, behind all of its children. */
-	return at < len && s[at] == '{' && memmem(s, len, "\"identifier\"", 12) &&
-	       memmem(s, len, "\"description\"", 13) && memmem(in->bytes, in->len, "\"line_number\"", 13) &&
-	       memmem(in->bytes, in->len, "\"children\"", 10);
+	return at < len && in->bytes[at] == '{' && has(in->bytes, len, "\"identifier\"") &&
+	       has(in->bytes, len, "\"description\"") && has(in->bytes, in->len, "\"line_number\"") &&
+	       has(in->bytes, in->len, "\"children\"");
 }
