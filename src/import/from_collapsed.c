@@ -6,7 +6,7 @@
 
 #include "folded_line.h"
 #include "importers.h"
-#include "known_texts.h"
+#include "known_frames.h"
 
 #define LOOK_BYTES 65536
 #define LOOK_LINES 20
@@ -17,9 +17,9 @@ struct folded {
 	bool austin; /* its heading was seen: counts are microseconds */
 	uint64_t samples;
 	uint32_t process, thread; /* of the line */
-	PL_VEC(uint32_t) frames;  /* likewise, the outermost first */
+	pl_ids frames;		  /* likewise, the outermost first */
 	bool gc;
-	struct pl_known_texts known; /* frames -> location << 1, and 1 if it is the collector of garbage */
+	struct pl_known_frames known;
 };
 
 /* austin begins, and newer ones also end, with "# key: value". */
@@ -57,12 +57,10 @@ static uint8_t origin_of(const struct pl_folded_part *f)
 	return pl_span_ends(f->name, "_[k]") ? PL_ORIGIN_KERNEL : PL_ORIGIN_NATIVE;
 }
 
-/* Its location << 1, and 1 if it is the collector of garbage. */
-static struct plumb_error *make_frame(struct folded *c, const struct pl_folded_part *part, uint64_t *ret)
+static struct plumb_error *make_frame(struct folded *c, const struct pl_folded_part *part, struct pl_known_frame *ret)
 {
 	struct pl_function f = {.origin = origin_of(part)};
 	struct pl_location loc = {.line = part->line, .column = -1, .end_column = -1};
-	uint32_t id;
 	struct plumb_error *err = pl_profile_string(c->p, part->name.s, part->name.len, &f.name);
 
 	if (!err && f.origin == PL_ORIGIN_MARKER)
@@ -72,33 +70,26 @@ static struct plumb_error *make_frame(struct folded *c, const struct pl_folded_p
 	if (!err)
 		err = pl_profile_function(c->p, &f, &loc.function);
 	if (!err)
-		err = pl_profile_location(c->p, &loc, &id);
-	if (!err)
-		*ret = (uint64_t)id << 1 | (f.origin == PL_ORIGIN_MARKER && pl_span_is(part->name, "<GC>"));
+		err = pl_profile_location(c->p, &loc, &ret->location);
+	ret->gc = f.origin == PL_ORIGIN_MARKER && pl_span_is(part->name, "<GC>");
 	return err;
-}
-
-static struct plumb_error *push_frame(struct folded *c, uint64_t frame)
-{
-	c->gc = c->gc || (frame & 1);
-	return pl_vec_push(&c->frames, (uint32_t)(frame >> 1)) ? NULL : &pl_err_no_memory;
 }
 
 /* Behind the first frame there are only frames, and most were there before: their text is compared, not read again. */
 static struct plumb_error *read_inner_frame(struct folded *c, struct pl_span part)
 {
 	uint32_t hash = pl_known_hash(part);
-	uint64_t frame = 0;
+	struct pl_known_frame frame;
 	struct plumb_error *err = NULL;
 
-	if (!pl_known_find(&c->known, part, hash, &frame)) {
+	if (!pl_known_frames_find(&c->known, part, hash, &frame)) {
 		struct pl_folded_part p = read_part(part, PL_FOLDED_INSIDE);
 
 		err = make_frame(c, &p, &frame);
 		if (!err)
-			err = pl_known_add(&c->known, part, hash, frame);
+			err = pl_known_frames_add(&c->known, part, hash, frame);
 	}
-	return err ? err : push_frame(c, frame);
+	return err ? err : pl_known_frame_push(frame, &c->frames, &c->gc);
 }
 
 static struct plumb_error *set_process(struct folded *c, uint64_t pid, struct pl_span name)
@@ -138,7 +129,7 @@ static struct plumb_error *read_stack(struct folded *c, struct pl_span stack)
 	c->gc = false;
 	while (!err && place != PL_FOLDED_INSIDE && pl_folded_next(&stack, &part)) {
 		struct pl_folded_part p = read_part(part, place);
-		uint64_t frame = 0;
+		struct pl_known_frame frame;
 
 		if (p.kind == PL_FOLDED_PROCESS) {
 			pid = p.number;
@@ -149,7 +140,7 @@ static struct plumb_error *read_stack(struct folded *c, struct pl_span stack)
 		} else {
 			place = PL_FOLDED_INSIDE;
 			err = make_frame(c, &p, &frame);
-			err = err ? err : push_frame(c, frame);
+			err = err ? err : pl_known_frame_push(frame, &c->frames, &c->gc);
 		}
 	}
 	while (!err && pl_folded_next(&stack, &part))
@@ -198,7 +189,7 @@ struct plumb_error *pl_collapsed_read(const struct pl_import_input *in, struct p
 	while (!err && pl_span_line(&rest, &line))
 		err = read_line(&c, line);
 	pl_vec_deinit(&c.frames);
-	pl_known_texts_deinit(&c.known);
+	pl_known_frames_deinit(&c.known);
 	if (!err && c.samples == 0)
 		err = pl_error(PLUMB_ERR_EMPTY, "none of its lines is a stack and a count");
 	if (!err)

@@ -344,7 +344,7 @@ struct plumb_error *pl_samples_read(const struct pl_import_input *in, struct pl_
 	s.reading.p = sink->profile;
 	s.graph.reading = &s.reading;
 	err = read_run(in, &s);
-	pl_known_texts_deinit(&s.reading.known);
+	pl_known_frames_deinit(&s.reading.known);
 	pl_vec_deinit(&s.seen);
 	pl_vec_deinit(&s.frames);
 	pl_task_graph_deinit(&s.graph);

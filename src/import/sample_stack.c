@@ -100,12 +100,10 @@ static struct plumb_error *read_member(struct pl_json_reader *r, void *ctx)
 	return err;
 }
 
-/* Its location << 1, and 1 if it is the collector of garbage. */
-static struct plumb_error *make_frame(struct pl_json_reader *r, struct plumb_profile *p, uint64_t *ret)
+static struct plumb_error *make_frame(struct pl_json_reader *r, struct plumb_profile *p, struct pl_known_frame *ret)
 {
 	struct frame f = {.p = p, .location = {.column = -1, .end_column = -1}};
 	struct plumb_error *err = pl_json_reader_array(r, read_member, &f);
-	uint32_t id;
 
 	if (err)
 		return err;
@@ -114,38 +112,35 @@ static struct plumb_error *make_frame(struct pl_json_reader *r, struct plumb_pro
 	f.function.origin = f.special && f.angled && f.location.line == 0 ? PL_ORIGIN_MARKER : PL_ORIGIN_PYTHON;
 	err = pl_profile_function(p, &f.function, &f.location.function);
 	if (!err)
-		err = pl_profile_location(p, &f.location, &id);
-	if (!err)
-		*ret = (uint64_t)id << 1 | (f.gc && f.function.origin == PL_ORIGIN_MARKER);
+		err = pl_profile_location(p, &f.location, &ret->location);
+	ret->gc = f.gc && f.function.origin == PL_ORIGIN_MARKER;
 	return err;
 }
 
 /* Most frames were there before: their text is compared, and not read again. */
-static struct plumb_error *find_frame(struct pl_json_reader *r, struct pl_sample_frames *all, uint64_t *ret)
+static struct plumb_error *find_frame(struct pl_json_reader *r, struct pl_sample_frames *all,
+				      struct pl_known_frame *ret)
 {
 	struct pl_span text;
 
 	if (!pl_json_reader_whole_text(r, &text.s, &text.len))
 		return make_frame(r, all->p, ret);
 	uint32_t hash = pl_known_hash(text);
-	if (pl_known_find(&all->known, text, hash, ret)) {
+	if (pl_known_frames_find(&all->known, text, hash, ret)) {
 		pl_json_reader_end(r, text.len);
 		return NULL;
 	}
 	struct plumb_error *err = make_frame(r, all->p, ret);
-	return err ? err : pl_known_add(&all->known, text, hash, *ret);
+	return err ? err : pl_known_frames_add(&all->known, text, hash, *ret);
 }
 
 static struct plumb_error *read_frame(struct pl_json_reader *r, void *ctx)
 {
 	struct frames *to = ctx;
-	uint64_t frame = 0;
+	struct pl_known_frame frame = {0};
 	struct plumb_error *err = find_frame(r, to->all, &frame);
 
-	if (err)
-		return err;
-	to->gc = to->gc || (frame & 1);
-	return pl_vec_push(to->ids, (uint32_t)(frame >> 1)) ? NULL : &pl_err_no_memory;
+	return err ? err : pl_known_frame_push(frame, to->ids, &to->gc);
 }
 
 struct plumb_error *pl_sample_frames_read(struct pl_json_reader *r, struct pl_sample_frames *f, pl_ids *frames,

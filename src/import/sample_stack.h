@@ -5,16 +5,14 @@
 
 #include "import.h"
 #include "json_reader.h"
-#include "known_texts.h"
+#include "known_frames.h"
 #include "map.h"
 #include "vec.h"
-
-typedef PL_VEC(uint32_t) pl_ids;
 
 /** Of one file: its frames, by their text, and where they go. */
 struct pl_sample_frames {
 	struct plumb_profile *p;
-	struct pl_known_texts known; /* -> location << 1, and 1 if it is the collector of garbage */
+	struct pl_known_frames known;
 };
 
 /** The current token begins an array of frames, innermost first: append their locations to @p frames. *gc is set if one
