@@ -100,6 +100,10 @@ struct plumb_report_options {
 
 	/* A recording that is written keeps all if nothing is asked for. */
 	enum plumb_native_shown native;
+
+	/* Of a recording that is written: the file whose place it is to take, which stays if it is a recording with
+	 * samples, and there is none to write (PLUMB_ERR_EXISTS). NULL: whatever is there may go. */
+	const char *replaces;
 };
 #define PLUMB_TOP_MAX 100
 
@@ -165,7 +169,8 @@ PLUMB_API struct plumb_error *plumb_profile_symbolize(
 PLUMB_API struct plumb_error *plumb_profile_write(const struct plumb_profile *p, const struct plumb_report_options *o,
 						  int fd) PLUMB_MUST_CHECK;
 
-/** The same in the format "plumb" to the file @p path, which is made or replaced. */
+/** The same in the format "plumb" to the file @p path, which is made or replaced. Errors: PLUMB_ERR_EXISTS (there is a
+ * file that plumb did not write, or a recording with samples, and @p p has none), too. */
 PLUMB_API struct plumb_error *plumb_profile_save(const struct plumb_profile *p, const char *path) PLUMB_MUST_CHECK;
 /** The same; @p force: whatever file is there is replaced. Until all is written it is there, and @p p may be read from
  * it. */

@@ -178,6 +178,7 @@ static PyObject *write_as(PyObject *self, const char *format, PyObject *kwargs, 
 		return NULL;
 	if (ext_report_init(&r, options) == 0) {
 		r.options.format = format;
+		r.options.replaces = to && to->name != PLUMB_OUTPUT_FORCED ? to->path : NULL;
 		done = written((struct profile *)self, &r, to, notes);
 	}
 	ext_report_deinit(&r);

@@ -37,8 +37,8 @@ class Profile(Written):
     no_escape=True, annotate=True       of collapsed: names as they are; functions of the kernel end with _[k]
     flavour=                            of flamegraph-json
 
-    A file is its owner's alone, and takes its name when it is whole. A file of that name that plumb did not write stays, and
-    that is an Error, unless force=True.
+    A file is its owner's alone, and takes its name when it is whole. A file of that name that plumb did not write stays, as
+    does a recording with samples where there are none to save, and that is an Error, unless force=True.
     """
 
     _formats = _FORMATS

@@ -52,6 +52,7 @@ static int write_profile(struct config *c, const struct plumb_profile *p, char *
 		return complain_failure(&why);
 	}
 	term_look(c, t.fd);
+	c->report.replaces = c->force ? NULL : out;
 	c->report.recording = strcmp(in, "-") == 0 ? NULL : in;
 	return destination_close(&t, plumb_profile_write(p, &c->report, t.fd));
 }

@@ -55,6 +55,7 @@ static int write_profile(struct config *c, const struct plumb_profile *p, char *
 		return complain_failure(&why);
 	}
 	term_look(c, t.fd);
+	c->report.replaces = c->force ? NULL : c->output;
 	c->report.recording = strcmp(recording, "-") == 0 ? NULL : recording;
 	int status = destination_close(&t, plumb_profile_write(p, &c->report, t.fd));
 	return status ? status : page_file_show(c, &page);

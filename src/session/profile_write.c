@@ -12,6 +12,7 @@
 #include "given.h"
 #include "refine.h"
 #include "named.h"
+#include "older.h"
 #include "save.h"
 #include "stream.h"
 #include "summary.h"
@@ -242,7 +243,10 @@ static struct plumb_error *write_profile(const struct plumb_profile *p, const st
 	if (err || (err = refine(p, &r, o, &refined)))
 		return err;
 	const struct plumb_profile *written = refined ? refined : p;
-	err = write_format(format, written, o, part, fd);
+	if (!format->write)
+		err = pl_older_gives_way(written, o->replaces);
+	if (!err)
+		err = write_format(format, written, o, part, fd);
 	if (!err && refined && !refined->cell_count)
 		note(o, "no sample passes the filters");
 	if (!err) /* a failure is told alone */

@@ -6,6 +6,7 @@
 #include <plumb/plumb.h>
 
 #include "capture.h"
+#include "older.h"
 
 struct saving {
 	const struct plumb_profile *profile;
@@ -53,8 +54,10 @@ struct plumb_error *pl_save_as(const struct plumb_profile *p, const char *path, 
 {
 	struct pl_capture_writer *w;
 	struct pl_new_file file;
-	struct plumb_error *err = pl_new_file_open(path, force ? PL_REPLACE_ALL : PL_REPLACE_NAMED, &file);
+	struct plumb_error *err = pl_older_gives_way(p, force ? NULL : path);
 
+	if (!err)
+		err = pl_new_file_open(path, force ? PL_REPLACE_ALL : PL_REPLACE_NAMED, &file);
 	if (!err)
 		err = pl_capture_create_in(&file, p, &w);
 	return err ? err : save_to(p, w);

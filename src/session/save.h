@@ -12,8 +12,8 @@
  * PLUMB_ERR_WRITE_FAILED, PLUMB_ERR_NO_MEMORY. */
 struct plumb_error *pl_save(const struct plumb_profile *p, int fd) PLUMB_MUST_CHECK;
 
-/** The same to the file @p path. Errors: PLUMB_ERR_EXISTS (a file that plumb did not write is there, and not @p force),
- * too. */
+/** The same to the file @p path. Errors: PLUMB_ERR_EXISTS (a file that plumb did not write is there, or a
+ * recording with samples and @p p has none, and not @p force), too. */
 struct plumb_error *pl_save_as(const struct plumb_profile *p, const char *path, bool force) PLUMB_MUST_CHECK;
 
 #endif

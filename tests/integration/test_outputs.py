@@ -59,6 +59,19 @@ def test_a_file_that_plumb_did_not_write_stays(plumb, any_python, recording):
     assert plumb.report(script).samples > 0
 
 
+def test_a_recording_with_samples_is_not_replaced_by_one_without(plumb, recording):
+    nothing, copy = plumb.path(), plumb.path()
+    assert plumb("report", recording, "--focus", "no such function", "-o", nothing).status == 0
+    copy.write_bytes(recording.read_bytes())
+    for command in (["report", recording, "--focus", "no such function", "-o", copy], ["convert", nothing, copy],
+                    ["merge", nothing, "-o", copy], ["symbolize", nothing, "-o", copy]):
+        result = plumb(*command)
+        assert result.status == 125 and "stays as it was" in result.stderr and "'--force'" in result.stderr, (command, result)
+        assert copy.read_bytes() == recording.read_bytes() and not left(plumb)
+    assert plumb("merge", nothing, "-o", copy, "--force").status == 0
+    assert plumb.report(copy).samples == 0
+
+
 def test_what_plumb_wrote_is_replaced(plumb, recording):
     """Its recordings wherever they were copied to; all else where the file system remembers who wrote it."""
     page = plumb.path(".html")

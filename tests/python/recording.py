@@ -82,6 +82,27 @@ def check_what_plumb_did_not_write_stays_unless_one_insists():
     assert not [name for name in os.listdir(OUT) if name.endswith(".new")]
 
 
+def check_a_recording_with_samples_is_not_replaced_by_one_without():
+    path = os.path.join(OUT, "older.plumb")
+    with plumb.profile() as p:
+        busy_inner(has(p, 5))
+    before, none = p.info()["samples"], plumb.Profiler()
+    none.start()
+    none.pause()
+    none.reset()
+    none.stop()
+    empty = none.snapshot()
+    assert empty.info()["samples"] == 0
+    for save in (empty.save, lambda path, **force: empty.write("plumb", path, **force)):
+        p.save(path)
+        error = raises(plumb.Error, save, path)
+        assert error.code == "exists" and "there is no sample to replace it" in str(error) and "force=True" in error.hint, error
+        assert plumb.open(path).info()["samples"] == before
+        save(path, force=True)
+        assert plumb.open(path).info()["samples"] == 0
+        save(path)  # there is nothing to be lost
+
+
 def check_what_is_written_is_its_owners_alone_from_the_beginning():
     with plumb.profile() as p:
         busy_inner(has(p, 5))

@@ -135,6 +135,40 @@ static void what_is_saved_is_read_back(void **state)
 	plumb_profile_destroy(p);
 }
 
+static uint64_t samples_in(const char *path)
+{
+	struct plumb_profile_info i;
+	struct plumb_profile *p;
+
+	assert_ok(plumb_profile_open(path, NULL, &p));
+	plumb_profile_info(p, &i);
+	plumb_profile_destroy(p);
+	return i.samples;
+}
+
+/* It takes the place of one that tells nothing, too, and of the other if that is said. */
+static void a_profile_without_samples_replaces_none_with_some(void **state)
+{
+	char dir[] = "/tmp/plumb-walk-XXXXXX", path[64];
+	struct plumb_profile *p = small_profile(), *empty;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/a.plumb", dir);
+	check(pl_profile_create(&empty));
+	assert_ok(plumb_profile_save(empty, path));
+	assert_ok(plumb_profile_save(empty, path));
+	assert_ok(plumb_profile_save(p, path));
+	assert_code(plumb_profile_save(empty, path), PLUMB_ERR_EXISTS);
+	assert_int_equal(samples_in(path), 8);
+	assert_int_equal(files_in(dir), 1);
+	assert_ok(plumb_profile_save_as(empty, path, true));
+	assert_int_equal(samples_in(path), 0);
+	unlink(path);
+	assert_int_equal(rmdir(dir), 0);
+	plumb_profile_destroy(empty);
+	plumb_profile_destroy(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -142,6 +176,7 @@ int main(void)
 		cmocka_unit_test(an_empty_profile_is_a_root),
 		cmocka_unit_test(figures_are_told),
 		cmocka_unit_test(what_is_saved_is_read_back),
+		cmocka_unit_test(a_profile_without_samples_replaces_none_with_some),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
