@@ -5,19 +5,21 @@ It stops threads where a stack cannot be proved otherwise, goes on when this pro
 """
 from __future__ import annotations
 
+import _thread
 import contextlib
 import math
 import os
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import weakref
-from typing import IO, Any, Collection, Dict, Iterator, List, Optional, Tuple, Union
+from typing import Any, Collection, Dict, Iterator, List, Optional, Tuple, Union
 
 from plumb import _binary, _forks, _tags, _threads
 from plumb._gil import as_profile
-from plumb._plumb import Error, Profile, add_up, allow_tracer
+from plumb._plumb import Error, Profile, UnnamedFile, add_up, allow_tracer
 from plumb._session import Status
 from plumb._trees import create
 from plumb._step import Step
@@ -90,25 +92,11 @@ def sentence(said: str) -> str:
     return "%s (%s)" % (message, hint) if hint else message
 
 
-def _is_still(fd: int, file: Tuple[int, int]) -> bool:
-    """Whether a descriptor is that of this file: the program may have closed all there are, and given its number to another one."""
-    try:
-        found = os.fstat(fd)
-    except OSError:
-        return False
-    return (found.st_dev, found.st_ino) == file
-
-
-def _close(fd: int, file: Tuple[int, int]) -> None:
-    if _is_still(fd, file):
-        os.close(fd)
-
-
 # Yama lets one other process at a time.
 _allowed = 0
 
 
-def _start(command: List[str], output: int, messages: int) -> "subprocess.Popen[bytes]":
+def _popen(command: List[str], output: int, messages: int) -> "subprocess.Popen[bytes]":
     """Start a program that may read this process."""
     gated = _asks_for_permission()
     # A session of its own: Ctrl-C is for this program.
@@ -127,12 +115,54 @@ def _start(command: List[str], output: int, messages: int) -> "subprocess.Popen[
     return process
 
 
+class _Program:
+    """Such a program, which has an owner from its first moment on: a thread starts it, for in the main thread a signal handler may
+    raise between any two steps of Popen, and leave the process and ends of its pipe to nobody."""
+
+    def __init__(self) -> None:
+        self._made: Dict[str, Optional[subprocess.Popen[bytes]]] = {}  # by whoever comes first: it, or None if nobody wants it any more
+        self._error: Optional[BaseException] = None
+        self._done = threading.Lock()
+        self._done.acquire()
+
+    def start(self, command: List[str], output: int, messages: int) -> "subprocess.Popen[bytes]":
+        _thread.start_new_thread(self._start, (command, output, messages))
+        self._done.acquire()
+        if self._error is not None:
+            raise self._error
+        process = self.process
+        assert process is not None
+        return process
+
+    @property
+    def process(self) -> "Optional[subprocess.Popen[bytes]]":
+        """None: it was not started yet."""
+        return self._made.get("")
+
+    def _start(self, command: List[str], output: int, messages: int) -> None:
+        try:
+            process = _popen(command, output, messages)
+            if self._made.setdefault("", process) is not process:
+                _end_in_time(process)
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._done.release()
+
+    def end(self) -> None:
+        process = self._made.setdefault("", None)
+        if process is not None and process.returncode is None:
+            _end_in_time(process)
+
+
 @contextlib.contextmanager
 def allowed(command: List[str], output: int, messages: int) -> Iterator["subprocess.Popen[bytes]"]:
-    """The same for a moment. Who was let before may go on."""
+    """One for a moment. Who was let before may go on."""
+    program = _Program()
     try:
-        yield _start(command, output, messages)
+        yield program.start(command, output, messages)
     finally:
+        program.end()
         if _allowed:
             allow_tracer(_allowed)
 
@@ -142,20 +172,24 @@ class Unnamed:
     another file: there it is closed at once."""
 
     def __init__(self) -> None:
-        with tempfile.TemporaryFile(prefix="plumb-") as file:
-            self._fd = os.dup(file.fileno())
-        found = os.fstat(self._fd)
-        self._file = found.st_dev, found.st_ino
-        self.close = weakref.finalize(self, _close, self._fd, self._file)
+        self._file = UnnamedFile(tempfile.gettempdir())
         _forks.tell(self)
 
     def _after_fork(self) -> None:
         self.close()
 
+    def close(self) -> None:
+        self._file.close()
+
     def fileno(self) -> int:
-        if not _is_still(self._fd, self._file):
+        fd = self._file.fileno()
+        if fd < 0:
             raise Error("what was recorded is lost: the program has closed its descriptor")
-        return self._fd
+        return fd
+
+    def text(self) -> str:
+        fd = self.fileno()
+        return os.pread(fd, os.fstat(fd).st_size, 0).decode(errors="replace")
 
     @property
     def path(self) -> str:
@@ -173,11 +207,11 @@ def _end_in_time(process: "subprocess.Popen[bytes]") -> None:
         process.wait()
 
 
-def _terminate(process: "subprocess.Popen[bytes]", messages: Unnamed, pid: int) -> None:
+def _terminate(program: _Program, messages: Unnamed, pid: int) -> None:
     """When nobody can stop it any more, or the interpreter ends."""
     messages.close()
     if os.getpid() == pid:
-        _end_in_time(process)
+        program.end()
 
 
 class ExternalSession:
@@ -199,15 +233,11 @@ class ExternalSession:
         self._pid = os.getpid()
         # Files: a pipe could be held open by whoever is forked meanwhile.
         self._messages = Unnamed()
-        with tempfile.TemporaryFile(prefix="plumb-") as announced:
-            try:
-                self._process = self._start([_binary.find(), *_arguments(path, tags, options)], announced)
-            except BaseException:
-                self._messages.close()
-                raise
-            self._finalizer = weakref.finalize(self, _terminate, self._process, self._messages, self._pid)
-            _forks.tell(self)
-            self._wait_until_it_samples(announced)
+        announced, self._program = Unnamed(), _Program()
+        self._finalizer = weakref.finalize(self, _terminate, self._program, self._messages, self._pid)
+        _forks.tell(self)
+        self._process = self._start([_binary.find(), *_arguments(path, tags, options)], announced)
+        self._wait_until_it_samples(announced)
 
     @property
     def _path(self) -> str:
@@ -215,16 +245,18 @@ class ExternalSession:
 
     def _after_fork(self) -> None:
         """This is the child of a fork: the process is not its child."""
-        self._process.returncode = 0
+        process = self._program.process
+        if process is not None:
+            process.returncode = 0
         self._messages.close()
 
-    def _start(self, command: List[str], announced: IO[bytes]) -> "subprocess.Popen[bytes]":
+    def _start(self, command: List[str], announced: Unnamed) -> "subprocess.Popen[bytes]":
         global _allowed
-        process = _start(command, announced.fileno(), self._messages.fileno())
+        process = self._program.start(command, announced.fileno(), self._messages.fileno())
         _allowed = process.pid
         return process
 
-    def _wait_until_it_samples(self, announced: IO[bytes]) -> None:
+    def _wait_until_it_samples(self, announced: Unnamed) -> None:
         while os.fstat(announced.fileno()).st_size == 0:
             if not self.goes_on():
                 self._finalizer.detach()
@@ -248,8 +280,7 @@ class ExternalSession:
     def _said(self) -> str:
         """Once it has ended. Nothing where it was asked and closed already."""
         with contextlib.suppress(Error, OSError):
-            file = self._messages.fileno()
-            return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace").strip()
+            return self._messages.text().strip()
         return ""
 
     def status(self) -> Status:

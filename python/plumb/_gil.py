@@ -18,7 +18,7 @@ import warnings
 from typing import Any, Collection, Deque, Dict, Iterator, List, Optional, Set, Tuple, Union
 
 from plumb import _forks, _threads
-from plumb._plumb import Error, Profile, Session
+from plumb._plumb import Error, Profile, Session, UnnamedFile
 from plumb._session import Status, Tree
 from plumb._trees import create, merge, process
 from plumb._unseen import NAME
@@ -118,11 +118,10 @@ def _pieces(tree: Tree) -> Iterator[str]:
 
 
 def as_profile(tree: Tree) -> Profile:
-    fd = os.memfd_create("plumb")
-    with open(fd, "w", encoding="utf-8") as file:
+    held = UnnamedFile(None)
+    with open(held.fileno(), "w", encoding="utf-8", closefd=False) as file:
         file.writelines(_pieces(tree))
-        file.flush()
-        return Profile.open("/proc/self/fd/%d" % fd, "dask")
+    return Profile.open("/proc/self/fd/%d" % held.fileno(), "dask")
 
 
 class _Counted:

@@ -8,7 +8,6 @@ import operator
 import os
 import select
 import subprocess
-import tempfile
 import threading
 from typing import Any, Dict, List, NamedTuple, Optional
 
@@ -83,13 +82,11 @@ def _wait(process: "subprocess.Popen[bytes]") -> int:
 def _dumped(tid: int) -> Dict[str, Any]:
     """The process, as `plumb dump --json` has it."""
     options = ["--json", "--native", "--no-source", "--timeout", repr(_SECONDS), "--threads", str(tid)]
-    with tempfile.TemporaryFile(prefix="plumb-") as told, tempfile.TemporaryFile(prefix="plumb-") as said:
-        with _external.allowed([_binary.find(), "dump", str(os.getpid()), *options], told.fileno(), said.fileno()) as process:
-            status = _wait(process)
-        told.seek(0)
-        said.seek(0)
-        dump = json.loads(told.read().decode(errors="replace") or "{}")
-        why = said.read().decode(errors="replace").strip()
+    told, said = _external.Unnamed(), _external.Unnamed()
+    with _external.allowed([_binary.find(), "dump", str(os.getpid()), *options], told.fileno(), said.fileno()) as process:
+        status = _wait(process)
+    dump = json.loads(told.text() or "{}")
+    why = said.text().strip()
     if dump.get("processes"):
         return dict(dump["processes"][0])
     message = _external.sentence(why) or "the program plumb ended with status %d" % status

@@ -154,12 +154,41 @@ def interrupted_at(number, call, handle, modules, event="line"):
             handle()
         return trace
 
+    if event == "opcode":  # 3.12 finds out whether anybody wants these when tracing begins
+        sys._getframe().f_trace_opcodes = True
     sys.settrace(trace)
     try:
         call()
     finally:
         sys.settrace(None)
     return next(places) > number
+
+
+class _Raised(BaseException):
+    pass
+
+
+def _raise():
+    raise _Raised
+
+
+def begun_and_given_up_at_instructions(make, end, step):
+    """A signal handler raises there, as Ctrl-C does, at each instruction or each one of so many: what had been opened by then has an
+    owner, and goes with it."""
+    modules = {"plumb._recording", "plumb._profiler", "plumb._external", "plumb._gil", "subprocess", "tempfile"}
+    or_refused(lambda: make().start())()  # what is imported for it stays
+    gc.collect()
+    threads, files, number, more = tasks(), descriptors(), sys.version_info.minor % step, True
+    while more:
+        one = make()
+        try:
+            more = interrupted_at(number, one.start, _raise, modules, "opcode")
+        except _Raised:
+            number += step
+        or_refused(lambda: end(one))()
+    assert number > 100, number
+    del one
+    nothing_is_left(threads, files)
 
 
 def interrupted_within(module, calls, handled, most=200):

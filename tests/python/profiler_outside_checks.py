@@ -9,7 +9,7 @@ import threading
 
 import plumb
 from controlling import (
-    PERIOD, a_signal_handler_may_interrupt_each_call, children, descriptors, hot_function, in_child, interrupted_at,
+    PERIOD, a_signal_handler_may_interrupt_each_call, begun_and_given_up_at_instructions, children, descriptors, hot_function, in_child, interrupted_at,
     nothing_is_left, reset, run_checks, tasks, ten_clients_read_what_is_controlled_meanwhile, until, warnings_of_a_fork,
 )
 from raising import refusal
@@ -178,6 +178,10 @@ def check_what_is_said_outside_comes_in_files():
     (pid,) = children() - before
     assert "pipe" not in "".join(os.readlink("/proc/%s/fd/%d" % (pid, fd)) for fd in (1, 2))
     profiler.cancel()
+
+
+def check_a_signal_handler_may_raise_in_a_start():
+    begun_and_given_up_at_instructions(lambda: plumb.Profiler(engine="external"), lambda profiler: profiler.cancel(), 9)
 
 
 def check_a_signal_handler_may_interrupt_each_call():

@@ -9,7 +9,7 @@ import threading
 import plumb
 from plumb import _gil, _publisher, _threads, _watch
 from controlling import (
-    PERIOD, a_signal_handler_may_interrupt_each_call, descriptors, interrupted_at, interrupted_within,
+    PERIOD, a_signal_handler_may_interrupt_each_call, begun_and_given_up_at_instructions, descriptors, interrupted_at, interrupted_within,
     nothing_is_left, or_refused, run_checks, spin, tasks,
 )
 
@@ -42,6 +42,10 @@ def check_a_signal_handler_may_end_or_begin_it_at_any_instruction_of_a_call():
     if not _gil.why_not():
         ended_or_begun_at_any_instruction(plumb.Profiler(interval=PERIOD, engine="gil"), modules | {"plumb._gil"}, "reset stop", "start")
     nothing_is_left(threads, files)
+
+
+def check_a_signal_handler_may_raise_at_any_instruction_of_a_start():
+    begun_and_given_up_at_instructions(lambda: plumb.profile(), lambda recording: recording.stop(), 1)
 
 
 def ended_or_begun_at_any_instruction(profiler, modules, while_running, while_paused):
