@@ -16,5 +16,6 @@ def test_wrong_calls_are_answered_by_a_sentence_that_names_the_argument(able):
 
 
 @pytest.mark.smoke
+@pytest.mark.repeated
 def test_no_memory_is_misused(one):
     assert json.loads(package.run(one, "interface.py"))["checks"] and json.loads(package.run(one, "wrong_calls.py"))["calls"]

@@ -16,5 +16,6 @@ def test_profiles_are_added_up_and_compared(able, plumb):
 
 
 @pytest.mark.smoke
+@pytest.mark.repeated
 def test_no_memory_is_misused(one):
     assert json.loads(package.run(one, "merge_diff.py"))["checks"]

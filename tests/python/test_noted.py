@@ -12,5 +12,6 @@ def test_what_is_noted_is_in_the_recordings(able):
 
 
 @pytest.mark.smoke
+@pytest.mark.repeated
 def test_no_memory_is_misused(one):
     assert json.loads(package.run(one, "events.py"))["checks"]

@@ -43,6 +43,7 @@ def test_threads_at_one_tree_lose_nothing(able, effort):
 
 @pytest.mark.once
 @pytest.mark.smoke
+@pytest.mark.repeated
 def test_no_memory_is_misused(one):
     assert json.loads(package.run(one, "better.py"))["checks"] and json.loads(package.run(one, "together.py", 200))["checks"]
     if package.original("2026.8.0", one).is_dir():

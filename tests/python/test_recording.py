@@ -48,6 +48,7 @@ def test_blocks_and_functions_are_recorded(some, script, least):
 
 
 @pytest.mark.smoke
+@pytest.mark.repeated
 @pytest.mark.parametrize("script, least", CHECKS)
 def test_no_memory_is_misused(one, script, least):
     assert json.loads(package.run(one, script))["checks"]

@@ -23,6 +23,7 @@ def test_what_is_tagged_is_found_by_its_number(able):
 
 @pytest.mark.once
 @pytest.mark.smoke
+@pytest.mark.repeated
 def test_no_memory_is_misused(one):
     assert json.loads(package.run(one, "tags.py"))["checks"]
     assert json.loads(package.run(one, "tags_sampled.py", 100))["requests"]["seen"]

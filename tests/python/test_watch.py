@@ -41,6 +41,7 @@ def test_where_memory_is_not_to_be_read_it_samples_with_the_gil_and_says_so(able
 
 
 @pytest.mark.smoke
+@pytest.mark.repeated
 def test_it_misuses_no_memory(one):
     assert checked(one, "watching.py", "inprocess")
 

@@ -151,7 +151,7 @@ test_all() {
 	fi
 	if [ -x build/plumb ]; then
 		# shellcheck disable=SC2086 # a list
-		step "end to end" beside_waiting beside build/plumb -m "not alone and not processor" $suites || :
+		step "end to end" beside_waiting beside build/plumb -m "not alone and not processor and not repeated" $suites || :
 		steps_ended
 		# shellcheck disable=SC2086
 		step "end to end with a processor each" beside processor build/plumb -m processor $suites || :
