@@ -22,7 +22,8 @@ def top():
         pytest.skip("this plumb was built without ncurses")
 
 
-@pytest.fixture(scope="module")
+# It computes all the time: between the tests that look at it, it is not there.
+@pytest.fixture
 def busy(places, ordinary_python, top):
     with started(places, ordinary_python, "mixed.py") as target:
         yield target
