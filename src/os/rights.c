@@ -19,10 +19,11 @@
 
 #include "proc_file.h"
 
-#define STATUS_BYTES 65536	 /* a process in many groups has a long list of them */
-#define NO_CHANGE    ((uid_t)-1) /* not an id: setfsuid only tells the one that holds */
-#define NOBODY	     65534	 /* who has no rights but those of all */
-#define READS_FILES  (1ull << CAP_DAC_OVERRIDE | 1ull << CAP_DAC_READ_SEARCH)
+#define USUAL_STATUS_BYTES 4096
+#define STATUS_BYTES	   65536       /* a process in many groups has a long list of them */
+#define NO_CHANGE	   ((uid_t)-1) /* not an id: setfsuid only tells the one that holds */
+#define NOBODY		   65534       /* who has no rights but those of all */
+#define READS_FILES	   (1ull << CAP_DAC_OVERRIDE | 1ull << CAP_DAC_READ_SEARCH)
 
 /* "Uid: real effective saved files" */
 static bool files_id(const char *status, const char *key, uint32_t *ret)
@@ -69,15 +70,25 @@ static bool in_our_user_namespace(pid_t pid, pid_t tid)
 	       theirs.st_dev == ours.st_dev;
 }
 
-/* Not on the stack: threads of a program ask, too, which may have a small one. */
-static bool read_status(pid_t pid, pid_t tid, struct pl_rights *ret)
+static bool read_long_status(pid_t pid, const char *name, struct pl_rights *ret)
 {
-	char name[32], *status = malloc(STATUS_BYTES);
-
-	snprintf(name, sizeof name, "task/%d/status", (int)tid);
+	char *status = malloc(STATUS_BYTES);
 	bool ok = status && pl_proc_file(pid, name, status, STATUS_BYTES) > 0 && pl_rights_parse(status, ret);
+
 	free(status);
 	return ok;
+}
+
+/* Threads of a program ask, too, whose stacks may be small. */
+static bool read_status(pid_t pid, pid_t tid, struct pl_rights *ret)
+{
+	char name[32], status[USUAL_STATUS_BYTES];
+
+	snprintf(name, sizeof name, "task/%d/status", (int)tid);
+	ssize_t n = pl_proc_file(pid, name, status, sizeof status);
+	if (n >= (ssize_t)sizeof status - 1)
+		return read_long_status(pid, name, ret);
+	return n > 0 && pl_rights_parse(status, ret);
 }
 
 bool pl_rights_of_thread(pid_t pid, pid_t tid, struct pl_rights *ret)
