@@ -2,7 +2,6 @@
 """Colours of a picture of a tree, and the picture in Bokeh."""
 from __future__ import annotations
 
-import hashlib
 import sys
 from typing import Any, Dict, Tuple
 
@@ -16,6 +15,8 @@ _HINTS = ("name", "filename", "line_number", "line", "time", "percentage")
 
 
 def _md5(data: bytes) -> str:
+    import hashlib  # here, for interpreters beside the first: it ends the process with them in Python 3.12.1
+
     # Some builds refuse MD5 unless told that nothing is kept secret by it.
     options = {"usedforsecurity": False} if sys.version_info >= (3, 9) else {}
     return hashlib.md5(data, **options).hexdigest()

@@ -2,11 +2,11 @@
 """watch(): a history of what threads do, cycle by cycle, which grows while they run."""
 from __future__ import annotations
 
-import datetime
 import functools
 import operator
+import sys
 import threading
-from typing import Callable, Collection, Optional, Union
+from typing import TYPE_CHECKING, Callable, Collection, Optional, Union
 
 from plumb import _gil, _threads
 from plumb._arguments import checked_count, checked_flag, checked_interval, checked_omit, is_number
@@ -15,7 +15,10 @@ from plumb._publisher import MOST_WAITING, Publisher, never
 from plumb._session import HasTree, Status, Tree
 from plumb._trees import create
 
-Time = Union[str, float, datetime.timedelta]
+if TYPE_CHECKING:
+    import datetime
+
+Time = Union[str, float, "datetime.timedelta"]
 
 _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 _LONG_UNITS = {
@@ -25,12 +28,14 @@ _LONG_UNITS = {
 
 def seconds(value: Time) -> float:
     """Of "20ms", "2 s", "1.5 minutes", a number of seconds, a timedelta."""
-    if isinstance(value, datetime.timedelta):
-        return value.total_seconds()
+    # Who gives a timedelta has imported it. Interpreters beside the first end the process with it in Python 3.12 and 3.13.
+    dates = sys.modules.get("datetime")
+    if dates is not None and isinstance(value, dates.timedelta):
+        return float(value.total_seconds())
     if not isinstance(value, str):
         if not is_number(value):
             raise TypeError("not a time: %r; that is a number of seconds or a text like \"20ms\"" % (value,))
-        return float(value)
+        return float(value)  # type: ignore[arg-type]  # no timedelta
     text = value.replace(" ", "").lower() or "?"
     number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
     unit = text[len(number) :] or "s"

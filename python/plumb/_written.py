@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import sys
 import tempfile
 from typing import IO, TYPE_CHECKING, Any, Dict, Mapping, Optional, Union, overload
@@ -34,7 +33,7 @@ class Written:
 
     def _page_name(self) -> str:
         """Of a page that was given none."""
-        return os.path.join(tempfile.gettempdir(), "plumb-%s.html" % secrets.token_hex(8))
+        return os.path.join(tempfile.gettempdir(), "plumb-%s.html" % os.urandom(8).hex())
 
     def _bytes(self, format: str, report: Report) -> bytes:
         return self._write(self._known(format), None, "named", report) or b""
