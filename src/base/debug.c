@@ -58,7 +58,14 @@ unsigned pl_debug_parse(const char *text, const char **unknown_ret, size_t *unkn
 	return all;
 }
 
-/* Names and paths are text of others, and may be there to a terminal, which takes orders in C1 controls, too. */
+/* Of a terminal; in C1, too, and those that change the direction of what follows. */
+static bool is_control(uint32_t code)
+{
+	return code < ' ' || (code >= 0x7f && code < 0xa0) || code == 0x061c || (code >= 0x200e && code <= 0x200f) ||
+	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == PL_UTF8_INVALID;
+}
+
+/* Names and paths are text of others, and the log may go to a terminal. */
 static size_t without_controls(char *line, size_t len)
 {
 	size_t kept = 0;
@@ -67,7 +74,7 @@ static size_t without_controls(char *line, size_t len)
 		uint32_t code;
 
 		n = pl_utf8_decode((const uint8_t *)line + i, len - i, &code);
-		if (code < ' ' || (code >= 0x7f && code < 0xa0) || code == PL_UTF8_INVALID) {
+		if (is_control(code)) {
 			line[kept++] = '?';
 			continue;
 		}

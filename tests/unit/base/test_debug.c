@@ -84,6 +84,11 @@ static void what_is_on_is_a_line_without_control_characters(void **state)
 		"31m \x9b \xc3\xa9t\xc3\xa9",
 		line, sizeof line);
 	assert_string_equal(strchr(line, ':'), ": ?31m ? \xc3\xa9t\xc3\xa9 8\n");
+	written("a\xe2\x80\xae"
+		"b\xe2\x81\xa6"
+		"c\xe2\x80\x8f.",
+		line, sizeof line);
+	assert_string_equal(strchr(line, ':'), ": a?b?c?. 9\n");
 	memset(text, 'x', sizeof text - 1);
 	text[sizeof text - 1] = '\0';
 	size_t len = written(text, line, sizeof line);
