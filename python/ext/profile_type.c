@@ -76,23 +76,53 @@ static int traverse(PyObject *self, visitproc visit, void *arg)
 
 /* ---- open -------------------------------------------------------------------------------------------------------- */
 
+/* A new reference to @p note, or NULL with an exception, becomes the last one of @p list. */
+static int add_note(PyObject *list, PyObject *note)
+{
+	int status = note ? PyList_Append(list, note) : -1;
+
+	Py_XDECREF(note);
+	return status;
+}
+
+/* What is missing of what was read, as the command line says it. */
+static int tell_missing(const struct plumb_recording_info *info, PyObject *list)
+{
+	const unsigned long long damaged = info->damaged_chunks, skipped = info->skipped;
+	const char *several = damaged == 1 ? "" : "s", *some = skipped == 1 ? "" : "s";
+
+	if (damaged && add_note(list, PyUnicode_FromFormat("%llu damaged part%s left out", damaged, several)) < 0)
+		return -1;
+	if (!info->complete && add_note(list, PyUnicode_FromString("it is incomplete: the profiler was killed, or the "
+								   "file was cut: what came last is missing")) < 0)
+		return -1;
+	return !skipped ? 0
+			: add_note(list, PyUnicode_FromFormat("%llu line%s or record%s held no sample: left out",
+							      skipped, some, some));
+}
+
 static PyObject *profile_open(PyObject *type, PyObject *args, PyObject *kwargs)
 {
-	static char *known[] = {"path", "format", NULL};
+	static char *known[] = {"path", "format", "notes", NULL};
+	struct plumb_recording_info info = {0};
+	PyObject *notes = NULL;
 	struct plumb_profile *p;
 	struct plumb_error *err;
 	const char *format = NULL, *name;
 	PyObject *path;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|z:open", known, PyUnicode_FSConverter, &path, &format))
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|zO!:open", known, PyUnicode_FSConverter, &path, &format,
+					 &PyList_Type, &notes))
 		return NULL;
 	PyObject *module = ext_module_of((PyTypeObject *)type), *self = NULL;
 	if (module && (name = PyBytes_AsString(path))) {
 		Py_BEGIN_ALLOW_THREADS;
-		err = plumb_profile_open_as(name, format, NULL, &p);
+		err = plumb_profile_open_as(name, format, &info, &p);
 		Py_END_ALLOW_THREADS;
 		self = err ? ext_raise(ext_profiler_of(module), err) : ext_profile_new(module, p, NULL);
 	}
+	if (self && notes && tell_missing(&info, notes) < 0)
+		Py_CLEAR(self);
 	Py_DECREF(path);
 	Py_XDECREF(module);
 	return self;
@@ -131,11 +161,7 @@ static struct plumb_error *write_profile(void *ctx, int fd)
 static int tell_notes(const struct ext_report *r, PyObject *list)
 {
 	for (size_t i = 0; i < r->note_count; i++) {
-		PyObject *note = PyUnicode_DecodeUTF8(r->notes[i], (Py_ssize_t)strlen(r->notes[i]), "replace");
-		int status = note ? PyList_Append(list, note) : -1;
-
-		Py_XDECREF(note);
-		if (status < 0)
+		if (add_note(list, PyUnicode_DecodeUTF8(r->notes[i], (Py_ssize_t)strlen(r->notes[i]), "replace")) < 0)
 			return -1;
 	}
 	return 0;

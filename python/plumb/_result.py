@@ -123,9 +123,13 @@ def callers_level() -> int:
 
 
 def open(path: Path, format: Optional[str] = None) -> Profile:
-    """Read a recording, or what another profiler wrote: its format is `format`, or follows from its content."""
+    """Read a recording, or what another profiler wrote: its format is `format`, or follows from its content. That a part of it is
+    missing, damaged or no sample is a RuntimeWarning."""
     if format is not None and not (isinstance(format, str) and format in _INPUTS):
         raise ValueError("format is one of %s, or None (by the content), not %r" % (", ".join(_INPUTS), format))
     name = checked_path("path", path)
-    core = _plumb.Profile.open(name, format)
+    notes: List[str] = []
+    core = _plumb.Profile.open(name, format, notes)
+    for note in notes:
+        warnings.warn("plumb: %s: %s" % (name, note), RuntimeWarning, stacklevel=callers_level())
     return Profile(core, name if _plumb.Profile.format_of(name) == _RECORDING else None)

@@ -93,6 +93,7 @@ static struct plumb_error *open_all(const struct config *c, struct inputs *in, c
 		if (err)
 			return err;
 		destination_warn_incomplete(paths[i], &info);
+		destination_note_skipped(paths[i], &info);
 		err = config_own(c, in->profiles[i]);
 		if (!err)
 			err = plumb_profile_refine(in->profiles[i], &c->report, &in->refined[i]);

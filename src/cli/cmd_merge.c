@@ -44,6 +44,7 @@ static struct plumb_error *add_all(struct plumb_merge *m, char *const *paths, in
 		if (err)
 			return err;
 		destination_warn_incomplete(paths[i], &info);
+		destination_note_skipped(paths[i], &info);
 		if (again) {
 			struct failure why;
 

@@ -127,6 +127,15 @@ def test_what_is_made_of_a_recording_that_was_cut_says_so(plumb, recordings, tmp
     assert json.loads(report(plumb, out))["complete"]
 
 
+def test_what_is_no_sample_is_told_by_merge_and_diff_too(plumb, tmp_path):
+    some, other = tmp_path / "some.folded", tmp_path / "other.folded"
+    some.write_text("a;b 5\na;c -7\n")
+    other.write_text("a;b 5\n")
+    for command in (["merge", some, other, "-o", plumb.path()], ["diff", other, some]):
+        result = plumb(*command)
+        assert result.status == 0 and "some.folded: 1 line or record held no sample: left out" in result.stderr, result
+
+
 def test_a_recording_of_the_first_plumb_is_merged(plumb, recordings):
     old = os.path.join(os.path.dirname(__file__), "..", "golden", "recording")
     olds = sorted(name for name in os.listdir(old) if not name.endswith((".txt", ".json", ".md")))

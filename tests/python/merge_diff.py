@@ -34,6 +34,30 @@ def recorded(**options):
     return p
 
 
+# ---- open ----
+
+
+def check_what_is_missing_of_a_file_is_told():
+    with plumb.profile(output="whole.plumb") as p:
+        while p.info()["samples"] < 20:
+            sum(range(3000))
+    with open("whole.plumb", "rb") as file:
+        whole = file.read()
+    damaged = bytearray(whole)
+    damaged[len(whole) // 2] ^= 1
+    cases = {"whole.plumb": (whole, ""), "cut.plumb": (whole[:-25], "is incomplete"), "changed.plumb": (damaged, "damaged part"),
+             "some.folded": (b"a;b 5\na;c -7\n", "1 line or record held no sample")}
+    for name, (data, expected) in cases.items():
+        with open(name, "wb") as file:
+            file.write(data)
+        for given in (plumb.open, lambda path: plumb.diff(path, path)):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                given(name)
+            told = [str(one.message) for one in caught if one.category is RuntimeWarning]
+            assert any(name in text and expected in text for text in told) if expected else not told, (name, told)
+
+
 # ---- merge ----
 
 
