@@ -8,6 +8,7 @@
 #include "config.h"
 #include "shown.h"
 #include "destination.h"
+#include "patience.h"
 
 static const struct opt *const tables[] = {options_recording, options_force, options_quiet, options_common, NULL};
 
@@ -77,7 +78,9 @@ static int merge(const struct config *c, struct plumb_merge *m, char *const *pat
 
 	if (err)
 		return complain_input_error(err);
+	patience_begin(c->output);
 	err = plumb_merge_write(m, c->output, c->force);
+	patience_end();
 	if (err)
 		return complain_error(err);
 	tell(c, m, count);
@@ -89,7 +92,10 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	struct plumb_merge *m;
 	struct failure why;
 
-	if (!check_output(c, argv, argc, &why))
+	patience_begin(c->output);
+	bool good = check_output(c, argv, argc, &why);
+	patience_end();
+	if (!good)
 		return complain_failure(&why);
 	struct plumb_error *err = plumb_merge_create(&m);
 	if (err)

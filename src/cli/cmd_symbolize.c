@@ -5,6 +5,7 @@
 
 #include "config.h"
 #include "destination.h"
+#include "patience.h"
 #include "shown.h"
 
 static const struct opt *const tables[] = {options_recording, options_force, options_quiet, options_common, NULL};
@@ -59,15 +60,19 @@ static struct plumb_error *save(const struct config *c, const struct plumb_profi
 		*out = NULL;
 		return NULL;
 	}
-	return plumb_profile_save_as(named ? named : p, *out, c->force);
+	patience_begin(*out);
+	struct plumb_error *err = plumb_profile_save_as(named ? named : p, *out, c->force);
+	patience_end();
+	return err;
 }
 
 static int symbolize(struct config *c, const struct plumb_profile *p, const char *out)
 {
 	struct plumb_symbolized info;
 	struct plumb_profile *named;
+	patience_begin("debug information of PLUMB_DEBUG_PATH, of /usr/lib/debug or of the files themselves");
 	struct plumb_error *err = plumb_profile_symbolize(p, tell_missing, c, &info, &named);
-
+	patience_end();
 	if (!err)
 		err = save(c, p, named, &out);
 	plumb_profile_destroy(named);
@@ -102,7 +107,10 @@ static int run(const struct command *cmd, struct config *c, int argc, char **arg
 	struct plumb_profile *p;
 	struct failure why;
 
-	if (!check_output(c, argv[0], &why))
+	patience_begin(c->output ? c->output : argv[0]);
+	bool good = check_output(c, argv[0], &why);
+	patience_end();
+	if (!good)
 		return complain_failure(&why);
 	struct plumb_error *err = plumb_profile_open_as(argv[0], "plumb", &info, &p);
 	if (err)

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "patience.h"
+
 static bool is_same_file(const char *a, const char *b)
 {
 	struct stat x, y;
@@ -29,12 +31,16 @@ bool destination_open(const char *output, enum plumb_output_name name, char *con
 	*ret = (struct destination){.fd = STDOUT_FILENO};
 	if (!output || strcmp(output, "-") == 0)
 		return open_standard(why);
+	patience_begin(output);
 	for (size_t i = 0; i < count; i++) {
-		if (is_same_file(inputs[i], output))
-			return refuse(why, "give another name with '-o'", "'%s' is the recording itself", output);
+		if (!is_same_file(inputs[i], output))
+			continue;
+		patience_end();
+		return refuse(why, "give another name with '-o'", "'%s' is the recording itself", output);
 	}
 	struct plumb_error *err = plumb_output_open(output, name, &ret->file);
 	if (err) {
+		patience_end();
 		refuse(why, plumb_error_hint(err), "%s", plumb_error_message(err));
 		plumb_error_destroy(err);
 		return false;
@@ -47,6 +53,7 @@ void destination_drop(struct destination *t)
 {
 	plumb_output_discard(t->file);
 	t->file = NULL;
+	patience_end();
 }
 
 bool destination_takes(const struct destination *t, const char *format, struct failure *why)

@@ -345,3 +345,35 @@ def test_native_functions_of_a_library_on_it_have_no_names(plumb, any_python, tm
 
 def goes_on(profile):
     return profile.samples > 500 and any(f["name"].startswith("libfalls.so+0x") for f in profile.functions)
+
+
+@pytest.fixture
+def recording(plumb, any_python):
+    recording = plumb.path()
+    plumb("run", "-o", recording, "--", *any_python.command, "-c", "for _ in range(20000): sum(range(100))")
+    return recording
+
+
+@pytest.mark.parametrize("command", ["report -o", "convert", "merge -o", "symbolize -o"])
+def test_who_writes_there_is_told_what_is_waited_for(plumb, recording, silent, command):
+    name, *option = command.split()
+    out = silent / "out.plumb"
+    with running(plumb.start(name, recording, *option, out, stderr=subprocess.PIPE)) as process:
+        try:
+            said = process.stderr.readline().decode() + process.stderr.readline().decode()
+        finally:
+            go_away(silent)
+        process.wait(PATIENCE)
+    assert "plumb: waiting for %s, which has not answered for" % out in said and "hint: a file system that is gone" in said, said
+
+
+def test_symbolize_ends_at_ctrl_c_though_debug_files_do_not_come(plumb, any_python, silent):
+    recording = plumb.path()
+    assert plumb("run", "--native", "-o", recording, "--", *any_python.command, "-c", "import zlib\nfor _ in range(2000): zlib.crc32(bytes(100000))").status == 0
+    with running(plumb.start("symbolize", recording, "-o", plumb.path(), stderr=subprocess.PIPE, env={**os.environ, "PLUMB_DEBUG_PATH": str(silent)})) as process:
+        try:
+            assert "waiting for debug information of PLUMB_DEBUG_PATH" in process.stderr.readline().decode()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE) == -signal.SIGINT
+        finally:
+            go_away(silent)
