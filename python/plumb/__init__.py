@@ -44,7 +44,12 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError("module 'plumb' has no attribute %r" % name)
     module = importlib.import_module(_HOMES[name])
-    value = module if module.__name__ == "plumb." + name else getattr(module, name)
+    try:
+        value = module if module.__name__ == "plumb." + name else getattr(module, name)
+    except AttributeError:
+        if getattr(module.__spec__, "_initializing", False):
+            raise ImportError("plumb.%s is being imported by the code that this signal handler has interrupted: use it once before" % name) from None
+        raise
     globals()[name] = value
     return value
 

@@ -6,6 +6,8 @@ import itertools
 import json
 import os
 import select
+import subprocess
+import sys
 import warnings
 
 import plumb
@@ -215,6 +217,33 @@ def check_a_child_of_a_fork_has_its_descriptors_for_itself():
         assert found == ([], []), "way %d: %r" % (number, found)
     opened = lambda: plumb.open(os.path.join(OUT, "fork.plumb"))
     assert daemon_beside(opened, str)[1] == []  # which the child may read, too
+
+
+INTERRUPTED = """
+import subprocess
+import sys
+said = []
+def trace(frame, event, arg):
+    if frame.f_globals["__name__"] == "plumb._recording" and event == "line" and not said:
+        import plumb
+        try:
+            plumb.start()
+        except ImportError as error:
+            said.append(str(error))
+    return trace
+sys.settrace(trace)
+from plumb import start
+sys.settrace(None)
+start().stop()
+print(*said)
+"""
+
+
+def check_a_signal_handler_that_interrupts_the_import_is_told():
+    """Who traces the lines may do at one what a handler that comes there would."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    said = subprocess.run([sys.executable, "-c", INTERRUPTED], env=environment, stdout=subprocess.PIPE, check=True).stdout.decode()
+    assert said == "plumb.start is being imported by the code that this signal handler has interrupted: use it once before\n", said
 
 
 def check_another_interpreter_can_import_it():
