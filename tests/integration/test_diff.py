@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from harness.plumb import PATIENCE, Plumb, finish, until
+from harness.plumb import Plumb, finish, until
 from harness.statistics import assert_at_most, undecided
 from harness.target import started
 from harness.terminal import Terminal
@@ -17,6 +17,7 @@ from harness.terminal import Terminal
 SCHEMA = "plumb.diff/1"
 SLOW = 400
 KNOWN = 0.06  # half of the interval of a share that can be compared; of 1,200 samples that do not hang together it is 0.03
+LONG = 150  # seconds after which a machine is too busy to tell shares
 MORE_OF_THE_SAME = """
 def loop(rounds):
     for _ in range(rounds * 10000):
@@ -55,8 +56,8 @@ while naps() < before + 10:
 
 @pytest.fixture(scope="session")
 def series(tmp_path_factory, places, ordinary_python):
-    """series(count, seconds, slow): recordings of one running program, one after the other, with as many samples as a machine that is
-    half busy takes in that time; made once.
+    """series(count, seconds, slow): recordings of one running program, one after the other, each with as many samples as a machine that
+    is half busy takes in that time, and of wall time for as long; made once.
 
     Of CPU time, unless the test is about wall time: where a machine is busy, a thread that has to wait for its CPU stands in
     one place for many samples, and a second of wall time tells little."""
@@ -68,18 +69,15 @@ def series(tmp_path_factory, places, ordinary_python):
         if len(have) < count:
             with started(places, ordinary_python, "compared.py", "--slow", str(slow)) as program:
 
-                def attach(seconds):
-                    path = plumb.path("-%d-%s.plumb" % (slow, mode))
-                    result = plumb("attach", "-q", "--mode", mode, "-d", seconds, "-o", path, program.pid, timeout=PATIENCE + seconds)
-                    assert result.status == 0, result
-                    return path
-
-                def enough(path):
-                    profile = plumb.report(path)
-                    return profile.samples > 400 * seconds and profile.half_width("parse") <= known
+                def enough(profile):
+                    lasts = profile.duration_s >= (seconds if mode == "wall" else 0)
+                    is_known = profile.samples > 400 * seconds and profile.half_width("parse") <= known
+                    return lasts and (is_known or profile.duration_s > LONG)
 
                 while len(have) < count:
-                    have.append(until(attach, enough, seconds))
+                    result, path = plumb.try_sampling(enough, program.pid, "-q", "--mode", mode)
+                    assert result.status == 0, result
+                    have.append(path)
         return have[:count]
 
     return get
@@ -99,7 +97,7 @@ def pair(plumb, series):
     found = series(1, 3, known=KNOWN)[0], series(1, 3, SLOW, known=KNOWN)[0]
     widths = [plumb.report(path).half_width("parse") for path in found]
     if max(widths) > KNOWN:
-        undecided("of 20 s the shares are known to %.2f and %.2f" % tuple(widths))
+        undecided("of %d s the shares are known to %.2f and %.2f" % (LONG, *widths))
     return found
 
 
