@@ -139,15 +139,6 @@ def check_signal_handlers_may_note():
     assert names(p).count("main") == 1000 and p.info()["losses"]["events"] == 0
 
 
-def tell_all(p, events):
-    """Some at a time, so that none waits for those before it to be taken."""
-    lost = p.info()["losses"]["events"]
-    before = len(told(p)) + lost
-    for event in events:
-        plumb.event("x", **event)
-    busy_inner(lambda: len(told(p)) + p.info()["losses"]["events"] == before + len(events))
-
-
 def check_those_that_are_too_many_are_counted():
     with plumb.profile() as p:
         for number in range(40000):
@@ -155,29 +146,6 @@ def check_those_that_are_too_many_are_counted():
         busy_inner(has(p, 10))
     kept, lost = len(told(p)), p.info()["losses"]["events"]
     assert kept + lost == 40000 and 0 < kept <= 16384, (kept, lost)
-
-
-def check_what_those_that_are_too_many_say_is_not_kept():
-    path = os.path.join(OUT, "many.plumb")
-    with plumb.profile(output=path) as p:
-        while len(told(p)) < 16384:
-            tell_all(p, [{}] * 4000)
-        for i in range(4):
-            tell_all(p, [{"text": os.urandom(48).hex()} for j in range(4000)])
-    assert len(told(p)) == 16384
-    assert os.path.getsize(path) < 500000, os.path.getsize(path)  # 16,000 times 48 bytes would be there
-
-
-def check_of_long_texts_there_are_fewer_whole_ones():
-    """64 MiB with names and labels; what is left out is not there without its texts."""
-    labels = {"k%02d" % i: "\U0001f600" * 100 for i in range(16)}
-    with plumb.profile() as p:
-        for _ in range(3):
-            for _ in range(4000):
-                plumb.event("x", **labels)
-            busy_inner(has(p, 300))  # until these are taken
-    found, lost = names(p), p.info()["losses"]["events"]
-    assert set(found) == {"x"} and lost and len(found) + lost == 12000, (len(found), lost)
 
 
 def check_texts_are_cut_and_are_one_line():
