@@ -39,8 +39,8 @@ struct pl_births {
 	size_t late_count;
 	unsigned budget, sweep_budget; /* of this look */
 	DIR *proc;
-	unsigned swept; /* in this sweep */
-	bool sweeping, trusted;
+	unsigned swept;		       /* in this sweep */
+	bool sweeping, again, trusted; /* again: when this sweep is over */
 	uint64_t sweep_next_ns;
 };
 
@@ -169,12 +169,28 @@ static bool next_number(struct pl_births *b, uint64_t now_ns, struct pl_proc_sta
 	return false;
 }
 
+static void begin_sweep(struct pl_births *b)
+{
+	rewinddir(b->proc);
+	b->swept = 0;
+	b->sweeping = true;
+	b->again = false;
+}
+
+static void end_sweep(struct pl_births *b)
+{
+	b->sweeping = false;
+	if (b->again)
+		begin_sweep(b);
+}
+
 static bool next_swept(struct pl_births *b, struct pl_proc_stat *ret)
 {
 	while (b->sweeping && b->sweep_budget) {
 		const struct dirent *d = readdir(b->proc);
 		int pid = d ? atoi(d->d_name) : 0;
-		b->sweeping = d != NULL;
+		if (!d)
+			end_sweep(b);
 		b->sweep_budget -= pid > 0;
 		b->swept += pid > 0;
 		if (pid > 0 && pl_proc_stat_read(pid, ret))
@@ -192,11 +208,19 @@ enum pl_birth pl_births_next(struct pl_births *b, uint64_t now_ns, struct pl_pro
 	return next_swept(b, ret) ? PL_BIRTH_SWEPT : PL_BIRTH_NONE;
 }
 
+/* One that is under way goes on: whoever asks for one with each process that is found would not come to an end of them.
+ */
 void pl_births_sweep(struct pl_births *b)
 {
-	rewinddir(b->proc);
-	b->swept = 0;
-	b->sweeping = true;
+	if (b->sweeping && b->swept)
+		b->again = true;
+	else
+		begin_sweep(b);
+}
+
+void pl_births_enough(struct pl_births *b)
+{
+	b->again = false;
 }
 
 void pl_births_distrust(struct pl_births *b)

@@ -29,8 +29,10 @@ enum pl_birth {
 };
 /** The next one. At most PL_BIRTHS_PER_LOOK are looked at for each pl_births_look(), 0.2 ms. */
 enum pl_birth pl_births_next(struct pl_births *b, uint64_t now_ns, struct pl_proc_stat *ret);
-/** Sweep now, not when it is time. */
+/** Sweep now, not when it is time; or once more when the sweep that is under way is over. */
 void pl_births_sweep(struct pl_births *b);
+/** Not once more. */
+void pl_births_enough(struct pl_births *b);
 /** A sweep found what should have been told as new: from now on sweep all the time. */
 void pl_births_distrust(struct pl_births *b);
 /** A sweep is under way. */

@@ -218,6 +218,7 @@ static void take_child(struct pl_engine *e, enum pl_birth birth, const struct pl
 	if (!pl_proc_is_process(st->pid))
 		return;
 	if (!has_room(e)) {
+		pl_births_enough(e->births); /* what another sweep finds has no room either */
 		count_beyond(e, birth);
 		return;
 	}

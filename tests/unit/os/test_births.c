@@ -177,6 +177,43 @@ static void a_sweep_finds_what_was_there_before(void **state)
 	stage_kill(pid);
 }
 
+#define CHILDREN 30
+
+/* Each that is met for the first time may have children that were passed over. */
+static void a_sweep_that_is_asked_for_again_and_again_goes_through_all_once_more(void **state)
+{
+	struct pl_births *births;
+	struct pl_proc_stat st;
+	pid_t pids[CHILDREN];
+	bool met[CHILDREN] = {0};
+	int told = 0;
+
+	for (int i = 0; i < CHILDREN; i++)
+		if ((pids[i] = stage_fork()) == 0)
+			stage_block();
+	assert_ok(pl_births_create(getpid(), &births));
+	await (!pl_births_sweeping(births)) {
+		enum pl_birth birth;
+
+		pl_births_look(births, pl_clock_monotonic_ns());
+		while ((birth = pl_births_next(births, pl_clock_monotonic_ns(), &st)) != PL_BIRTH_NONE)
+			for (int i = 0; i < CHILDREN && birth == PL_BIRTH_SWEPT; i++) {
+				if (st.pid != pids[i])
+					continue;
+				told++;
+				if (!met[i])
+					pl_births_sweep(births);
+				met[i] = true;
+			}
+	}
+	for (int i = 0; i < CHILDREN; i++) {
+		assert_true(met[i]);
+		stage_kill(pids[i]);
+	}
+	assert_in_range(told, 2 * CHILDREN, 4 * CHILDREN); /* more if thousands of others are born meanwhile */
+	pl_births_destroy(births);
+}
+
 static void a_name_with_brackets_does_not_shift_the_fields(void **state)
 {
 	struct pl_proc_stat st;
@@ -201,6 +238,7 @@ int main(void)
 		cmocka_unit_test(a_program_that_was_executed_is_no_longer_forked),
 		cmocka_unit_test(a_thread_is_told_apart),
 		cmocka_unit_test(a_sweep_finds_what_was_there_before),
+		cmocka_unit_test(a_sweep_that_is_asked_for_again_and_again_goes_through_all_once_more),
 		cmocka_unit_test(a_name_with_brackets_does_not_shift_the_fields),
 	};
 
