@@ -19,9 +19,17 @@
 #include "words.h"
 
 #define HALT_LOOK_NS 50000000ull
+#define OVERTIME_NS  1000000000ull /* a last round that takes longer than this is cut, or it would look like a hang */
 /* So many threads may be read from the processor of another one, which waits for us meanwhile. */
 #define FEW_THREADS   16
 #define BESIDE_ROUNDS 64 /* for which we keep to a processor though nobody was stood beside */
+
+/* That sampling is to stop somebody tells us; that the time is over is seen between two rounds, and here. */
+static bool is_over(const struct pl_engine *e)
+{
+	return atomic_load(&e->stopping) ||
+	       (e->options.duration_ns && pl_clock_monotonic_ns() > e->start_ns + e->options.duration_ns + OVERTIME_NS);
+}
 
 /* A reading brings the interpreter's words along. */
 static void notice_interp(struct pl_target *t, const struct pl_reading *r)
@@ -102,7 +110,7 @@ enum pl_round_result pl_round_all(struct pl_engine *e, struct pl_target *t, uint
 	struct pl_thread_list *r = &t->python.threads;
 	size_t i = t->first;
 
-	for (size_t left = r->samplers.len; left > 0 && !atomic_load(&e->stopping); left--) {
+	for (size_t left = r->samplers.len; left > 0 && !is_over(e); left--) {
 		size_t len = r->samplers.len;
 		uint64_t stops = t->python.stopper.stops;
 
@@ -224,7 +232,7 @@ static void lose_target(struct pl_engine *e, struct pl_target *t, uint64_t now)
 void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns)
 {
 	e->now.ticks++;
-	for (size_t i = e->targets.len; i-- > 0 && !atomic_load(&e->stopping);) {
+	for (size_t i = e->targets.len; i-- > 0 && !is_over(e);) {
 		struct pl_target *t = e->targets.data[i];
 
 		if (t->attached && e->options.own)
@@ -233,6 +241,6 @@ void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns)
 		    pl_mem_live_gone(t->python.reader.live))
 			lose_target(e, t, now);
 	}
-	if (!atomic_load(&e->stopping))
+	if (!is_over(e))
 		pl_task_looks_take(e, now);
 }

@@ -392,6 +392,28 @@ static void a_round_ends_when_sampling_is_to_stop(void **state)
 	end(&p);
 }
 
+/* Nor when the time is over for long: nobody tells the sampling thread of that. */
+static void a_round_ends_a_second_after_the_time_is_over(void **state)
+{
+	struct python p;
+	struct pl_engine_options o;
+
+	begin(&p, script, &o);
+	for (int i = 0; i < 3; i++)
+		start_a_thread(&p);
+	await (engine->room.threads == 4)
+		round_after(100 * PERIOD_NS);
+	engine->options.duration_ns = 1;
+	engine->start_ns = pl_clock_monotonic_ns() - 2000000000;
+	samples = 0;
+	round_after(PERIOD_NS);
+	assert_int_equal(samples, 0);
+	engine->options.duration_ns = 1000000000000;
+	round_after(PERIOD_NS);
+	assert_int_equal(samples, 4);
+	end(&p);
+}
+
 static void what_is_told_is_of_one_moment(void **state)
 {
 	threads_go = false;
@@ -423,6 +445,7 @@ int main(void)
 		cmocka_unit_test(looks_at_tasks_have_a_share_of_the_time),
 		cmocka_unit_test(where_numbers_are_is_asked_once_a_list),
 		cmocka_unit_test(a_round_ends_when_sampling_is_to_stop),
+		cmocka_unit_test(a_round_ends_a_second_after_the_time_is_over),
 		cmocka_unit_test(what_is_told_is_of_one_moment),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
