@@ -80,6 +80,7 @@ struct pl_engine {
 	uint64_t opened_boot_ns;
 	PL_VEC(pid_t) sessions; /* of those that were asked for and have ended */
 	uint64_t over_next_ns;	/* once all have: when to ask whether the rest is over, too */
+	size_t search_first;	/* of the targets, whom to look at first */
 	uint64_t looks_ns;	/* up to when looks into files have used up their share of time */
 	uint64_t costly_ns;	/* when it is the next one's turn whose files take long */
 	uint64_t waits_ns;	/* up to when looks at tasks have used up theirs */

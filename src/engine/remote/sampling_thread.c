@@ -204,17 +204,6 @@ static void keep_error(struct pl_engine *e, struct plumb_error *err)
 	pthread_mutex_unlock(&e->lock);
 }
 
-static void search_all(struct pl_engine *e, uint64_t now)
-{
-	for (size_t i = 0; i < e->targets.len; i++) {
-		struct plumb_error *err;
-
-		pl_search_step(e, e->targets.data[i], now, &err);
-		if (err)
-			keep_error(e, err);
-	}
-}
-
 /* ---- the budget -------------------------------------------------------------------------------------------------- */
 
 static bool has_usual_budget(const struct pl_engine *e)
@@ -418,7 +407,7 @@ static void step(struct pl_engine *e, struct run *run, uint64_t now)
 		run->look_next_ns = now + births_pause_ns(run);
 		pl_tree_look(e, now);
 	}
-	search_all(e, now);
+	pl_search_all(e, now, keep_error);
 	if (sampling_due(e, run, now))
 		sample(e, run, now);
 }

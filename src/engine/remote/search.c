@@ -206,3 +206,20 @@ void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, stru
 	pl_debug(PL_DEBUG_ENGINE, "process %d: no Python yet; looked at again in %.1f ms%s", (int)t->python.pid,
 		 (double)(s->next_ns - now) / 1e6, s->costly ? ", when it is its turn" : "");
 }
+
+void pl_search_all(struct pl_engine *e, uint64_t now, void (*keep)(struct pl_engine *e, struct plumb_error *err))
+{
+	int left = PL_SEARCHES_A_STEP;
+
+	for (size_t k = e->targets.len; k > 0 && left > 0; k--) {
+		size_t i = e->search_first < e->targets.len ? e->search_first : 0;
+		struct pl_target *t = e->targets.data[i];
+		struct plumb_error *err;
+
+		left -= !t->attached && now >= t->search.next_ns;
+		e->search_first = i + 1;
+		pl_search_step(e, t, now, &err);
+		if (err)
+			keep(e, err);
+	}
+}

@@ -11,7 +11,9 @@
 #include "proc.h"
 #include "work.h"
 
-#define PL_LITTLE_WORK (8u << 20) /* at once: a Python takes a fifth of it at most */
+/* Of a thousand that were just forked each takes milliseconds: those that are known are sampled in between. */
+#define PL_SEARCHES_A_STEP 16
+#define PL_LITTLE_WORK	   (8u << 20) /* at once: a Python takes a fifth of it at most */
 
 struct pl_engine;
 struct pl_target;
@@ -37,5 +39,8 @@ void pl_search_detach(struct pl_engine *e, struct pl_target *t);
 void pl_search_inherit(struct pl_target *t, const struct pl_target *parent);
 /** Look, if it is time. *ret: why there is no Python; NULL if there is, or if nothing was tried. */
 void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, struct plumb_error **ret);
+/** That for all processes, so many of those whose time it is; the others come first at the next call. @p keep gets each
+ * error. */
+void pl_search_all(struct pl_engine *e, uint64_t now, void (*keep)(struct pl_engine *e, struct plumb_error *err));
 
 #endif

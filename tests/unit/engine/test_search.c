@@ -62,10 +62,51 @@ static void looking_into_files_takes_its_share_of_time_and_no_more(void **state)
 	assert_in_range(bytes_after - bytes, 1, allowed);
 }
 
+static size_t count_looked_at(const struct pl_target *targets, size_t count)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n += targets[i].search.next_ns != 0;
+	return n;
+}
+
+static void no_error(struct pl_engine *e, struct plumb_error *err)
+{
+	(void)e;
+	plumb_error_destroy(err);
+}
+
+/* Between two looks at so many there is a round of those that are known, and an end. */
+static void many_processes_are_looked_at_by_and_by(void **state)
+{
+	enum { MANY = 2 * PL_SEARCHES_A_STEP + 1 };
+	static struct pl_target targets[MANY];
+	struct pl_engine e = {0};
+	pid_t ended = fork();
+
+	(void)state;
+	if (ended == 0)
+		_exit(0);
+	assert_int_equal(waitpid(ended, NULL, 0), ended);
+	for (size_t i = 0; i < MANY; i++) {
+		targets[i].python.pid = ended;
+		assert_true(pl_vec_push(&e.targets, &targets[i]));
+	}
+	for (size_t step = 1; step <= 2; step++) {
+		pl_search_all(&e, STEP_NS, no_error);
+		assert_int_equal(count_looked_at(targets, MANY), step * PL_SEARCHES_A_STEP);
+	}
+	pl_search_all(&e, STEP_NS, no_error);
+	assert_int_equal(count_looked_at(targets, MANY), MANY);
+	pl_vec_deinit(&e.targets);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(looking_into_files_takes_its_share_of_time_and_no_more),
+		cmocka_unit_test(many_processes_are_looked_at_by_and_by),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
