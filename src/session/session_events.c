@@ -263,10 +263,25 @@ static struct plumb_error *look_at_lives(struct plumb_session *s)
 }
 
 /* Before it is known of any process, whose events they are is not known either. */
+/* We stood still with all of our process, such as after Ctrl-Z: a pause, whoever asked for it. */
+static struct plumb_error *look_whether_suspended(struct plumb_session *s)
+{
+	const struct pl_engine_stats *st = &s->stats;
+	struct pl_event e = {.kind = PL_EVENT_PAUSE, .time_ns = st->suspended_at_ns};
+
+	if (st->suspended_ns <= s->events.suspended_ns)
+		return NULL;
+	e.duration_ns = st->suspended_ns - s->events.suspended_ns;
+	s->events.suspended_ns = st->suspended_ns;
+	return keep(s, e);
+}
+
 struct plumb_error *pl_session_take_events(struct plumb_session *s)
 {
 	struct plumb_error *err = look_at_lives(s);
 
+	if (!err)
+		err = look_whether_suspended(s);
 	if (err || (!s->profile->process_count && !s->stats.ended))
 		return err;
 	return take_all_told(s);

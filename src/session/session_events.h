@@ -26,6 +26,7 @@ struct pl_session_events {
 		pause_at_ns; /* CLOCK_MONOTONIC and time of the session when a pause began; 0: there is none */
 	PL_VEC(struct pl_seen_life) lives; /* of the processes of the profile. Under `work` */
 	uint64_t begin_boot_ns;		   /* the session began then, since the machine did */
+	uint64_t suspended_ns;		   /* for which we had stood still when it was told last. Under `work` */
 };
 
 struct plumb_session;

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from harness.plumb import finish, running, until
-from harness.target import children_of, wait_until
+from harness.target import children_of, status, thread_ids, wait_until
 from test_several import wait_sampled
 from test_trees import UNIT, sample, wait_sampled as wait_followed
 
@@ -74,3 +74,35 @@ def test_a_child_that_comes_later_is_told_and_what_was_there_is_not(plumb, targe
             process.send_signal(signal.SIGINT)
             assert finish(process).status == 0
         assert [event["pid"] for event in events_of(plumb.report(recording), "started")] == [second]
+
+
+def stopped_together(pids, seconds):
+    """They stand still for so long, as a job after Ctrl-Z; gives for how long all of them did."""
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: all(status(pid, tid)["State"][0] == "T" for pid in pids for tid in thread_ids(pid)), "they run on")
+    since = time.monotonic()
+    wait_until(lambda: time.monotonic() - since >= seconds, "time stands still")
+    stood = time.monotonic() - since
+    for pid in pids:
+        os.kill(pid, signal.SIGCONT)
+    return stood
+
+
+def test_a_time_for_which_plumb_stood_still_is_a_pause_and_was_not_missed(plumb, target, any_python):
+    """It was told as missed, by which all times were scaled: of a program of 5 s that was suspended for 6 s, 12 s."""
+    recording = plumb.path()
+    with target(any_python, "calls.py") as busy:
+        began = time.monotonic()
+        with running(plumb.start("attach", "-o", recording, busy.pid, stderr=subprocess.PIPE)) as process:
+            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
+            stood = stopped_together([process.pid, busy.pid], 3)
+            wait_until(lambda: plumb.recorded(recording, lambda profile: events_of(profile, "pause")), "no pause is told")
+            process.send_signal(signal.SIGINT)
+            assert finish(process).status == 0
+        lasted = time.monotonic() - began
+    profile = plumb.report(recording)
+    [pause] = events_of(profile, "pause")
+    assert pause["duration_ns"] > 0.5e9 * stood
+    assert profile.json["duration_ns"] + pause["duration_ns"] <= 1e9 * lasted
+    assert profile.json["losses"]["missed_ns"] <= profile.json["duration_ns"]

@@ -2,7 +2,7 @@
 /* The remote engine: its parts, who owns what, and what they share. Each part has a header of its name; this one is for
  * those that need the engine's own fields. What it knows of one process is process/python_process.h.
  *
- *   sampling_thread.c  the clock, orders
+ *   sampling_thread.c  the clock, orders;  suspension.c  whether plumb itself stood still
  *   round.c    every thread of every process once;  gil_holders.c  those that hold a GIL
  *   mode.c     what --mode means
  *   tree.c     which processes there are: children come, processes end             } sampling thread only

@@ -27,6 +27,7 @@
 #include "search.h"
 #include "send.h"
 #include "target.h"
+#include "suspension.h"
 #include "tree.h"
 
 #define HURRIED_ROUNDS 32 /* of which the rate is looked at sooner than usual: fewer can be dear by chance */
@@ -179,6 +180,7 @@ struct run {
 	uint64_t look_next_ns, announce_ns, last_ns, published_ns, waited_ns;
 	uint64_t owed_ns; /* as fast as possible: periods without a sample, for which the next one stands, too */
 	uint64_t cycle;	  /* that has not ended */
+	struct pl_suspension suspension;
 };
 
 /* Does @p err tell less about why nothing was sampled than what is known? */
@@ -343,6 +345,68 @@ static void round_in_budget(struct pl_engine *e, struct run *run, uint64_t now, 
 		run->rounds_cpu_ns += pl_clock_thread_cpu_ns() - began;
 }
 
+/* ---- pauses ------------------------------------------------------------------------------------------------------ */
+
+static void pause_thread(struct pl_engine *e, struct pl_sampled *thread)
+{
+	pl_late_samples_give_up(e, thread);
+	pl_thread_sampler_pause(&thread->sampler);
+	pl_cpu_time_rest(e, thread);
+}
+
+/* The tick that was to come is dropped, not missed. */
+static void begin_pause(struct pl_engine *e, uint64_t now)
+{
+	if (e->now.paused)
+		return;
+	pl_event_looks_take_all(e, false);
+	each_thread(e, pause_thread);
+	announce_all(e, now);
+	(void)pl_beside_leave(&e->beside);
+	e->paused_ns = now;
+	e->now.paused = true;
+}
+
+static void resume_thread(struct pl_engine *e, struct pl_sampled *thread)
+{
+	pl_thread_sampler_resume(&thread->sampler);
+}
+
+/* Begin with whole periods of @p period_ns. */
+static void begin_periods(struct pl_engine *e, struct run *run, uint64_t now, uint64_t period_ns)
+{
+	skip_budget(e, run, now);
+	run->last_ns = now;
+	run->owed_ns = 0;
+	pl_schedule_begin(&run->schedule, now, period_ns);
+}
+
+/* Time goes on where it stood. */
+static void end_pause(struct pl_engine *e, struct run *run, uint64_t now)
+{
+	if (!e->now.paused)
+		return;
+	e->now.paused = false;
+	e->events_from_ns = e->paused_ns - e->start_ns;
+	e->start_ns += now - e->paused_ns;
+	each_thread(e, resume_thread);
+	begin_periods(e, run, now, run->schedule.period_ns);
+}
+
+/* Nothing was seen meanwhile, and what is sampled mostly stood still as well: Ctrl-Z suspends a whole job. So that is a
+ * pause, and nothing was missed. */
+static bool stood_still(struct pl_engine *e, struct run *run, uint64_t due, uint64_t now)
+{
+	if (!pl_suspension_was(&run->suspension, due, now))
+		return false;
+	begin_pause(e, due);
+	e->now.suspended_ns += now - due;
+	e->now.suspended_at_ns = due - e->start_ns;
+	end_pause(e, run, now);
+	pl_sampling_thread_publish(e, now);
+	return true;
+}
+
 /* ---- a step ------------------------------------------------------------------------------------------------------ */
 
 /* Without a Python the clock of the samples stands. */
@@ -383,8 +447,9 @@ static void sample(struct pl_engine *e, struct run *run, uint64_t now)
 	run->owed_ns = 0;
 	e->now.taken_ns += weight_ns;
 	round_in_budget(e, run, now, weight_ns);
-	if (run->schedule.period_ns)
-		count_missed(e, run, pl_schedule_next(&run->schedule, pl_clock_monotonic_ns()));
+	uint64_t ended_ns = pl_clock_monotonic_ns();
+	if (!stood_still(e, run, now, ended_ns) && run->schedule.period_ns)
+		count_missed(e, run, pl_schedule_next(&run->schedule, ended_ns));
 	keep_to_budget(e, run);
 	if (now - run->announce_ns > ANNOUNCE_NS) {
 		run->announce_ns = now;
@@ -462,52 +527,6 @@ static void publish_now_and_then(struct pl_engine *e, struct run *run, uint64_t 
 
 /* ---- orders ------------------------------------------------------------------------------------------------------ */
 
-static void pause_thread(struct pl_engine *e, struct pl_sampled *thread)
-{
-	pl_late_samples_give_up(e, thread);
-	pl_thread_sampler_pause(&thread->sampler);
-	pl_cpu_time_rest(e, thread);
-}
-
-/* The tick that was to come is dropped, not missed. */
-static void begin_pause(struct pl_engine *e, uint64_t now)
-{
-	if (e->now.paused)
-		return;
-	pl_event_looks_take_all(e, false);
-	each_thread(e, pause_thread);
-	announce_all(e, now);
-	(void)pl_beside_leave(&e->beside);
-	e->paused_ns = now;
-	e->now.paused = true;
-}
-
-static void resume_thread(struct pl_engine *e, struct pl_sampled *thread)
-{
-	pl_thread_sampler_resume(&thread->sampler);
-}
-
-/* Begin with whole periods of @p period_ns. */
-static void begin_periods(struct pl_engine *e, struct run *run, uint64_t now, uint64_t period_ns)
-{
-	skip_budget(e, run, now);
-	run->last_ns = now;
-	run->owed_ns = 0;
-	pl_schedule_begin(&run->schedule, now, period_ns);
-}
-
-/* Time goes on where it stood. */
-static void end_pause(struct pl_engine *e, struct run *run, uint64_t now)
-{
-	if (!e->now.paused)
-		return;
-	e->now.paused = false;
-	e->events_from_ns = e->paused_ns - e->start_ns;
-	e->start_ns += now - e->paused_ns;
-	each_thread(e, resume_thread);
-	begin_periods(e, run, now, run->schedule.period_ns);
-}
-
 static void change_period(struct pl_engine *e, struct run *run, uint64_t now, uint64_t period_ns)
 {
 	e->options.period_ns = period_ns;
@@ -545,6 +564,16 @@ static void obey(struct pl_engine *e, struct run *run, uint64_t now)
 		pl_queue_wake(&e->queue); /* the consumer waits longer in a pause */
 }
 
+/* Until @p until, or for as long as we are suspended. False: so it was. */
+static bool sleep_until(struct pl_engine *e, struct run *run, uint64_t until, enum wake *ret)
+{
+	uint64_t began = pl_clock_monotonic_ns(), due = until > began ? until : began;
+
+	*ret = wait_until(e, until);
+	run->waited_ns = pl_clock_monotonic_ns();
+	return e->now.paused || !stood_still(e, run, due, run->waited_ns);
+}
+
 /* Who is not let onto a processor until the end has missed what was due by then. */
 static void miss_the_rest(struct pl_engine *e, struct run *run, uint64_t now)
 {
@@ -563,8 +592,8 @@ static void loop(struct pl_engine *e, struct run *run)
 		bool last = wake >= end || now >= end;
 
 		if (last || wake > now || now - run->waited_ns > LOOK_NS) {
-			why = wait_until(e, last ? end : wake);
-			run->waited_ns = now = pl_clock_monotonic_ns();
+			last &= sleep_until(e, run, last ? end : wake, &why);
+			now = run->waited_ns;
 		}
 		if (why == WAKE_EXIT)
 			pl_tree_reap(e, now);
@@ -605,6 +634,7 @@ void *pl_sampling_thread_main(void *engine)
 		pl_priority_be_punctual(e->options.priority);
 	pl_beside_init(&e->beside);
 	pl_late_news_init(&e->late_news);
+	pl_suspension_begin(&run.suspension, &e->late_news.own, pl_clock_monotonic_ns());
 	e->now.period_ns = run.schedule.period_ns;
 	announce_asked(e);
 	loop(e, &run);
