@@ -200,6 +200,14 @@ static struct plumb_error *decompress(struct pl_input *in, pl_input_look *look, 
 	return NULL;
 }
 
+/* /dev/zero has no end, and a link to it is a few bytes in an archive. A terminal has one, and so has /dev/null. */
+static bool is_device(const struct pl_input *in, const struct stat *st)
+{
+	uint8_t byte;
+
+	return (S_ISBLK(st->st_mode) || (S_ISCHR(st->st_mode) && !isatty(in->fd))) && first_bytes(in, &byte, 1) > 0;
+}
+
 static struct plumb_error *prepare(struct pl_input *in, pl_input_look *look, void *ctx)
 {
 	uint8_t magic[3];
@@ -209,6 +217,9 @@ static struct plumb_error *prepare(struct pl_input *in, pl_input_look *look, voi
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "it cannot be read");
 	if (S_ISDIR(st.st_mode))
 		return pl_error_errno(PLUMB_ERR_SYSTEM, EISDIR, "it cannot be read");
+	if (is_device(in, &st))
+		return pl_error_hint(pl_error(PLUMB_ERR_NOT_A_RECORDING, "it is a device, and not a file"), "%s",
+				     "give a file, or '-' for what a pipe brings");
 	if (!S_ISREG(st.st_mode) || lseek(in->fd, 0, SEEK_CUR) != 0) { /* a pipe, or standard input that was begun */
 		struct plumb_error *err = make_copy(in);
 		if (err)

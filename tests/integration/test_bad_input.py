@@ -230,6 +230,16 @@ def test_a_directory_is_no_recording(plumb):
 
 
 @pytest.mark.smoke
+def test_a_device_is_no_file(plumb, tmp_path):
+    """A link in an archive leads to one that has no end: 8 GiB of it were copied."""
+    link = tmp_path / "profile.json"
+    link.symlink_to("/dev/zero")
+    for path in ("/dev/zero", link):
+        result = plumb("report", path)
+        assert result.status == 1 and "%s: it is a device, and not a file" % path in result.stderr, result
+    assert "/dev/null: this is an empty file" in plumb("report", "/dev/null").stderr
+
+
 def test_a_recording_cut_at_any_byte_opens_with_its_whole_chunks(plumb, recording):
     data = recording.read_bytes()
     whole = plumb.report(recording)
