@@ -91,6 +91,7 @@ class Recording(Profile):
         self._outcome: Optional[_plumb.Profile] = None
         self._lock = _forks.Lock()
         self._beginning = self._ending = False
+        self._pid = os.getpid()
 
     def start(self) -> Recording:
         with self._lock:

@@ -252,7 +252,7 @@ def check_any_thread_may_stop_it():
 def check_a_recording_is_begun_once():
     p = plumb.profile()
     assert "not begun" in repr(p)
-    for early in (p.print, p.stop, p.tree, p.stats):
+    for early in (p.print, p.stop, p.tree, p.stats, lambda: p.__exit__(None, None, None)):
         assert "nothing has been recorded" in str(raises(RuntimeError, early))
     with p:
         assert "begun already" in str(raises(RuntimeError, p.start))
