@@ -106,3 +106,36 @@ def test_a_time_for_which_plumb_stood_still_is_a_pause_and_was_not_missed(plumb,
     assert pause["duration_ns"] > 0.5e9 * stood
     assert profile.json["duration_ns"] + pause["duration_ns"] <= 1e9 * lasted
     assert profile.json["losses"]["missed_ns"] <= profile.json["duration_ns"]
+
+
+def cpu_seconds(pid):
+    with open("/proc/%d/stat" % pid) as stat:
+        return sum(map(int, stat.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_what_a_program_runs_while_plumb_alone_is_suspended_is_not_sampled(plumb, target, any_python):
+    """In CPU mode the samples beside the pause weighed all of it. One that stops plumb within a round is tried again: it is there for less
+    than a hundredth of the time."""
+
+    def weighs_no_more(busy):
+        recording = plumb.path()
+        with running(plumb.start("attach", "--mode", "cpu", "-r", 20, "-o", recording, busy.pid, stderr=subprocess.PIPE)) as process:
+            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
+            os.kill(process.pid, signal.SIGSTOP)
+            wait_until(lambda: all(status(process.pid, tid)["State"][0] == "T" for tid in thread_ids(process.pid)), "it runs on")
+            since, began = cpu_seconds(busy.pid), time.monotonic()
+            wait_until(lambda: time.monotonic() - began > 3 and cpu_seconds(busy.pid) > since + 0.5, "the program does not run")
+            meanwhile = cpu_seconds(busy.pid) - since
+            process.send_signal(signal.SIGCONT)
+            wait_until(lambda: plumb.recorded(recording, lambda profile: events_of(profile, "pause")), "no pause is told")
+            process.send_signal(signal.SIGINT)
+            assert finish(process).status == 0
+        ran = cpu_seconds(busy.pid) - before
+        return plumb.report(recording).json["samples"]["weight_ns"] <= 1e9 * (ran - meanwhile + 0.05)
+
+    with target(any_python, "calls.py") as busy:
+        for _ in range(4):
+            before = cpu_seconds(busy.pid)
+            if weighs_no_more(busy):
+                return
+    raise AssertionError("what it ran meanwhile is in the samples")

@@ -354,13 +354,20 @@ static void pause_thread(struct pl_engine *e, struct pl_sampled *thread)
 	pl_cpu_time_rest(e, thread);
 }
 
+/* What it ran since it was looked at last is not asked for: that was after @p now, too. */
+static void leave_thread(struct pl_engine *e, struct pl_sampled *thread)
+{
+	pl_late_samples_give_up(e, thread);
+	pl_cpu_time_rest(e, thread);
+}
+
 /* The tick that was to come is dropped, not missed. */
-static void begin_pause(struct pl_engine *e, uint64_t now)
+static void begin_pause(struct pl_engine *e, uint64_t now, void (*leave)(struct pl_engine *, struct pl_sampled *))
 {
 	if (e->now.paused)
 		return;
 	pl_event_looks_take_all(e, false);
-	each_thread(e, pause_thread);
+	each_thread(e, leave);
 	announce_all(e, now);
 	(void)pl_beside_leave(&e->beside);
 	e->paused_ns = now;
@@ -399,7 +406,7 @@ static bool stood_still(struct pl_engine *e, struct run *run, uint64_t due, uint
 {
 	if (!pl_suspension_was(&run->suspension, due, now))
 		return false;
-	begin_pause(e, due);
+	begin_pause(e, due, leave_thread);
 	e->now.suspended_ns += now - due;
 	e->now.suspended_at_ns = due - e->start_ns;
 	end_pause(e, run, now);
@@ -541,7 +548,7 @@ static void obey(struct pl_engine *e, struct run *run, uint64_t now)
 		return;
 	switch (order.kind) {
 	case PL_ORDER_PAUSE:
-		begin_pause(e, now);
+		begin_pause(e, now, pause_thread);
 		break;
 	case PL_ORDER_RESUME:
 		end_pause(e, run, now);
