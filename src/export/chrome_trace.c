@@ -270,7 +270,7 @@ static struct plumb_error *write_thread(struct tracer *t, uint32_t id)
 	if (err)
 		return err;
 	/* The last one lasts a period. */
-	err = close_slices(t, 0, t->timeline.now_ns + (t->timeline.timed ? t->timeline.interval_ns : 0));
+	err = close_slices(t, 0, t->timeline.now_ns + (t->timeline.timed ? t->timeline.period_ns : 0));
 	return err ? err : write_slices(t, &t->p->threads[id]);
 }
 

@@ -136,7 +136,7 @@ struct plumb_error *pl_firefox_runs_each(const struct pl_firefox *w, struct pl_s
 		return NULL;
 	pl_timeline_start(&r.timeline, w->p);
 	err = pl_spool_each(spool, thread, add_sample, &r);
-	close_run(&r, r.timeline.interval_ns);
+	close_run(&r, r.timeline.period_ns);
 	return err;
 }
 

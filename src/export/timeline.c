@@ -8,7 +8,9 @@
 void pl_timeline_start(struct pl_timeline *t, const struct plumb_profile *p)
 {
 	*t = (struct pl_timeline){.interval_ns = p->meta.period_ns ? p->meta.period_ns : DEFAULT_INTERVAL_NS,
-				  .timed = pl_profile_is_timed(p)};
+				  .timed = pl_profile_is_timed(p),
+				  .weighed = p->meta.mode != PL_MODE_CPU && !p->meta.counted};
+	t->period_ns = t->interval_ns;
 }
 
 static uint64_t times(uint64_t a, uint64_t b)
@@ -24,13 +26,15 @@ uint64_t pl_timeline_next(struct pl_timeline *t, const struct pl_sample *s)
 
 	t->started = true;
 	t->count = 1 + s->extra;
+	uint64_t stands_for_ns = t->weighed && t->count ? s->weight_ns / t->count : 0;
+	t->period_ns = stands_for_ns > t->interval_ns ? stands_for_ns : t->interval_ns;
 	t->now_ns = at > t->now_ns ? at : t->now_ns;
 	return t->now_ns;
 }
 
 uint64_t pl_timeline_length(const struct pl_timeline *t, uint64_t gap_ns, uint64_t count)
 {
-	uint64_t most = times(count, 2 * t->interval_ns);
+	uint64_t most = times(count, times(2, t->period_ns));
 
 	return gap_ns < most ? gap_ns : most;
 }

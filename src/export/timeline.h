@@ -7,7 +7,8 @@
 
 struct pl_timeline {
 	uint64_t interval_ns; /* the period; 1 ms where there is none */
-	bool timed, started;
+	uint64_t period_ns;   /* of the last sample: where the rate was lowered it stands for more */
+	bool timed, started, weighed;
 	uint64_t now_ns; /* of the last sample */
 	uint64_t count;	 /* samples it stands for */
 };
