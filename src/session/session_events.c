@@ -262,7 +262,6 @@ static struct plumb_error *look_at_lives(struct plumb_session *s)
 	return err;
 }
 
-/* Before it is known of any process, whose events they are is not known either. */
 /* We stood still with all of our process, such as after Ctrl-Z: a pause, whoever asked for it. */
 static struct plumb_error *look_whether_suspended(struct plumb_session *s)
 {
@@ -276,6 +275,7 @@ static struct plumb_error *look_whether_suspended(struct plumb_session *s)
 	return keep(s, e);
 }
 
+/* Before it is known of any process, whose events they are is not known either. */
 struct plumb_error *pl_session_take_events(struct plumb_session *s)
 {
 	struct plumb_error *err = look_at_lives(s);

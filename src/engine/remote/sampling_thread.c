@@ -26,8 +26,8 @@
 #include "schedule.h"
 #include "search.h"
 #include "send.h"
-#include "target.h"
 #include "suspension.h"
+#include "target.h"
 #include "tree.h"
 
 #define HURRIED_ROUNDS 32 /* of which the rate is looked at sooner than usual: fewer can be dear by chance */
