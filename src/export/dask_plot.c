@@ -189,11 +189,26 @@ static void put_columns(const struct plot *pl)
 	fputs("}\n", pl->dask.out);
 }
 
+/* What a sample stands for on average: more than the period where the rate was lowered, CPU time where that is sampled.
+ */
+static struct plumb_error *mean_interval(struct plot *pl)
+{
+	const struct pl_dask *d = &pl->dask;
+	struct pl_totals totals;
+	struct plumb_error *err = pl_view_totals(d->p, &d->filter, &totals);
+
+	if (!err && d->p->meta.period_ns && !d->p->meta.counted && totals.samples && totals.weight_ns)
+		pl->interval = (double)totals.weight_ns / (double)totals.samples / 1e9;
+	return err;
+}
+
 struct plumb_error *pl_dask_plot_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)
 {
 	struct plot pl = {.interval = p->meta.period_ns ? (double)p->meta.period_ns / 1e9 : INTERVAL};
 	struct plumb_error *err = pl_dask_init(&pl.dask, p, o, out);
 
+	if (!err)
+		err = mean_interval(&pl);
 	if (!err)
 		err = place_boxes(&pl);
 	if (!err)

@@ -106,3 +106,14 @@ def test_trees_without_samples_and_what_is_none(profile, convert, plumb):
         source = plumb.path(".json")
         source.write_text(broken)
         assert plumb("convert", source, plumb.path(".out"), "--from", "dask", "-f", "dask").status != 0, broken
+
+
+def test_times_of_a_plot_are_those_of_the_recording(plumb, any_python):
+    """A sample stands for the CPU time that it is known to, or for the period of a rate that was lowered, and not for one that was asked for."""
+    recording, plot = plumb.path(), plumb.path(".dask-plot")
+    result = plumb("run", "--mode", "cpu", "-o", recording, "--", *any_python.command, "-c", "for i in range(5000000): pass")
+    assert result.status == 0, result
+    assert plumb("convert", recording, plot, "-f", "dask-plot").status == 0
+    told, unit = json.loads(plot.read_text())["time"][0].split()
+    ns = float(told) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[unit]
+    assert abs(ns / plumb.report(recording).json["samples"]["weight_ns"] - 1) < 0.01, told
