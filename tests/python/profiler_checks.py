@@ -180,8 +180,9 @@ def check_what_a_program_asks_for_is_no_cost_of_the_samples():
         for _ in range(50):
             down(10)
     profiler.stop()
-    lowered = json.loads(profiler.snapshot().write("json"))["overhead"]["lowered_to_hz"]
-    assert lowered is None or lowered > 10, lowered
+    told = json.loads(profiler.snapshot().write("json"))
+    kept = told["ticks"] * 1e9 / told["taken_ns"]  # what was missed on a busy machine aside
+    assert told["overhead"]["lowered_to_hz"] is None or kept > 10, told["overhead"]
 
 
 def check_names_cannot_move_the_cursor():
