@@ -6,7 +6,8 @@
 #include "profile.h"
 
 /** @p p is to be written as a recording to @p path, which nobody has said to replace whatever is there (NULL: they
- * have). Errors: PLUMB_ERR_EXISTS, there is a recording with samples, and @p p has nothing to tell. */
+ * have). Errors: PLUMB_ERR_EXISTS, there is a recording with samples, and @p p has nothing to tell;
+ * PLUMB_ERR_NO_MEMORY. */
 struct plumb_error *pl_older_gives_way(const struct plumb_profile *p, const char *path) PLUMB_MUST_CHECK;
 
 #endif

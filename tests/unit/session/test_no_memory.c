@@ -219,7 +219,7 @@ static bool sample_unwritten(struct scene *s)
 	bool ok = ask(session);
 	ok = finish(s, session, &result) && ok && result.found_python;
 	ok = look_at(plumb_session_snapshot(session, &p), &p) && ok;
-	ok = well(plumb_profile_save(plumb_session_profile(session), s->path)) && ok;
+	ok = well(plumb_profile_save_as(plumb_session_profile(session), s->path, true)) && ok;
 	plumb_session_destroy(session);
 	return ok;
 }
