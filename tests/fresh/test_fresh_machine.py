@@ -36,8 +36,10 @@ def assert_first_of_run(user):
 
 @pytest.fixture(scope="module")
 def demo(machine):
+    """Root's machine compiles all, with what it has: what that takes is known then, and the other one compiles what is not as before."""
     if machine.user != "root":
-        machine.must("apt-get install -y sudo && echo '%s ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/%s" % (USER, USER), user="root")
+        machine.must("apt-get install -y --no-install-recommends sudo ccache", user="root")
+        machine.must("echo '%s ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/%s" % (USER, USER), user="root")
     return machine.run("./dev demo")
 
 

@@ -4,7 +4,8 @@ release, or of that in PLUMB_FRESH_RELEASE ("trixie").
 
 It is a root directory, in memory over one that is kept in the cache, with mounts and processes of its own, which end with it.
 Of this machine it has what leads to the package registries: mirror, name servers, proxies, certificates. What it downloads
-is kept for the next one. What this machine lacks raises Lacking with the reason."""
+is kept for the next one, and so is what it compiles, if a test installs ccache there. What this machine lacks raises Lacking with the
+reason."""
 import contextlib
 import dataclasses
 import fcntl
@@ -22,10 +23,11 @@ from harness.interpreters import cache
 TOP = pathlib.Path(__file__).resolve().parents[2]
 GIGABYTES = 6  # of memory that it may take
 SOURCE = "/srv/plumb"
+COMPILED = "/var/cache/ccache"
 HANGS = 3600  # seconds after which a command is taken for one that hangs
 
-# $1 are the directories of which it is made, $2 is an empty one, $3 keeps downloads, $4 is the user, $5 their home and $6 the
-# source. PID 1 collects orphans, and ends with its input.
+# $1 are the directories of which it is made, $2 is an empty one, $3 keeps downloads, $4 is the user, $5 their home, $6 the
+# source and $7 what was compiled. PID 1 collects orphans, and ends with its input.
 HOLD = """
 mount -t tmpfs -o size=%dg tmpfs "$2"
 mkdir "$2/upper" "$2/work" "$2/root"
@@ -39,8 +41,10 @@ mount --bind "$3/$4.apt" var/cache/apt/archives
 mkdir -p ".$5/.cache/pip" ".$5/.npm" "$3/$4.pip" "$3/$4.npm"
 mount --bind "$3/$4.pip" ".$5/.cache/pip"
 mount --bind "$3/$4.npm" ".$5/.npm"
+mkdir -p "$3/$4.ccache" "./$7"
+mount --bind "$3/$4.ccache" "./$7"
 [ "$4" = root ] || chroot . useradd --shell /bin/bash "$4"
-chroot . chown -R "$4:" "$5" "$6"
+chroot . chown -R "$4:" "$5" "$6" "$7"
 echo ready
 exec 3<&0
 cat <&3 >/dev/null &
@@ -175,7 +179,8 @@ class Machine:
         """By a shell, with the environment of somebody who has just logged in."""
         user = user or self.user
         path = "/usr/local/bin:/usr/bin:/bin" + (":/usr/local/sbin:/usr/sbin:/sbin" if user == "root" else "")
-        variables = {**_settings(), "TERM": "dumb", "HOME": _home(user), "USER": user, "LOGNAME": user, "SHELL": "/bin/bash", "PATH": path}
+        variables = {**_settings(), "TERM": "dumb", "HOME": _home(user), "USER": user, "LOGNAME": user, "SHELL": "/bin/bash", "PATH": path,
+                     "CCACHE_DIR": COMPILED}
         began, computed = time.monotonic(), _processor_seconds()
         done = subprocess.run([*self._enter, "runuser", "-u", user, "--", "env", "-i", *map("=".join, variables.items()),
                                "sh", "-c", "cd %s && %s" % (SOURCE, command)],
@@ -200,7 +205,7 @@ def _held(layers, downloads, user):
     place = downloads / (user + ".mnt")
     for directory in (place, downloads / (user + ".apt")):
         directory.mkdir(exist_ok=True)
-    words = [":".join(map(str, layers)), place, downloads, user, _home(user), SOURCE]
+    words = [":".join(map(str, layers)), place, downloads, user, _home(user), SOURCE, COMPILED]
     with subprocess.Popen([_program("unshare"), "--mount", "--pid", "--fork", "--kill-child", "sh", "-ec", HOLD, "hold", *map(str, words)],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as holder:
         try:
