@@ -148,6 +148,8 @@ struct pl_engine_ops {
 	/** Returns when it has been done, or sampling has ended. */
 	void (*order)(struct pl_engine *e, struct pl_order order);
 	void (*stop)(struct pl_engine *e); /* async-signal-safe */
+	/** The sampling thread runs or waits for a processor, and for nothing else. Consumer. */
+	bool (*ready)(struct pl_engine *e);
 	/** The sampling thread does not come back: it has ended for whoever asks, and is left behind. The engine is not
 	 * closed afterwards, and what it has borrowed stays. Consumer. */
 	void (*leave)(struct pl_engine *e);

@@ -14,6 +14,7 @@
 #define STATUS_EVERY_NS 200000000ull
 #define HIDDEN_MOST	256 /* frames that are gone over for one that is shown */
 #define SILENT_TURNS	50  /* of POLL_MS: a plumb that was suspended meanwhile has had none */
+#define READY_SHARE	12  /* turns in which it waited for a processor count so much less */
 
 /* ---- taking over ------------------------------------------------------------------------------------------------- */
 
@@ -241,8 +242,9 @@ static bool is_silent(struct plumb_session *s, uint64_t told_ns)
 {
 	if (s->options.own || s->stats.ended)
 		return false;
-	s->silent_turns = s->stats.told_ns == told_ns && is_over(s) ? s->silent_turns + 1 : 0;
-	return s->silent_turns >= SILENT_TURNS;
+	bool silent = s->stats.told_ns == told_ns && is_over(s);
+	s->silent_turns = silent ? s->silent_turns + (s->ops->ready(s->engine) ? 1 : READY_SHARE) : 0;
+	return s->silent_turns >= SILENT_TURNS * READY_SHARE;
 }
 
 /* What has come of it is whole. */

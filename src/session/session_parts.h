@@ -65,7 +65,8 @@ struct plumb_session {
 	bool named;		     /* the recording, after the Python program */
 	bool force;		     /* it may replace what plumb did not write */
 	atomic_bool hurry;	     /* it was asked to end */
-	int silent_turns;	     /* of the consumer, in which the sampling thread was to end and said nothing */
+	int silent_turns;	     /* of the consumer, in which the sampling thread was to end and said nothing:
+					READY_SHARE each, or 1 where it was ready */
 	bool left;		     /* behind: that thread, and the engine with all that it has borrowed */
 	struct plumb_error *failure; /* first thing that went wrong in the consumer */
 	struct pl_hottest hot;	     /* by the function of the innermost frame: for the status line */

@@ -8,6 +8,7 @@
 #include "event_ring.h"
 #include "mem_live.h"
 #include "priority.h"
+#include "proc.h"
 #include "remote_engine.h"
 #include "resolve.h"
 #include "sampling_thread.h"
@@ -213,6 +214,14 @@ static void remote_stop(struct pl_engine *e)
 	pl_wake_up_send(&e->wake_up);
 }
 
+static bool remote_ready(struct pl_engine *e)
+{
+	struct pl_proc_stat st;
+	pid_t tid = atomic_load(&e->tid);
+
+	return tid && pl_proc_stat_read(tid, &st) && st.state == 'R';
+}
+
 static void remote_leave(struct pl_engine *e)
 {
 	atomic_store(&e->left, true);
@@ -275,6 +284,7 @@ const struct pl_engine_ops pl_engine_remote = {
 	.stats = remote_stats,
 	.order = remote_order,
 	.stop = remote_stop,
+	.ready = remote_ready,
 	.leave = remote_leave,
 	.take_error = take_error,
 	.close = remote_close,

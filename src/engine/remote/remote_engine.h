@@ -63,6 +63,7 @@ struct pl_engine {
 	struct pl_wake_up wake_up; /* sent for orders and to stop */
 	int exit_fd;		   /* an epoll of all pid_fds; -1: our own process, which we do not outlive */
 	atomic_bool stopping, left;
+	_Atomic pid_t tid; /* of the thread; 0: it has not begun */
 	struct pl_orders orders;
 	_Atomic uint64_t consumer_cpu_ns;
 

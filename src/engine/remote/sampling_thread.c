@@ -631,6 +631,7 @@ void *pl_sampling_thread_main(void *engine)
 	struct run run = {.announce_ns = e->start_ns, .last_ns = e->start_ns};
 	sigset_t all;
 
+	atomic_store(&e->tid, gettid());
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	prctl(PR_SET_TIMERSLACK, 1ul);

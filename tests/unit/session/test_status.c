@@ -13,6 +13,7 @@
 struct pl_engine {
 	struct pl_engine_stats stats, later;
 	uint64_t sample_ns;
+	bool ready;
 	int waits, speaks_until; /* turns of the consumer; so many in which the sampling thread says something */
 };
 
@@ -52,8 +53,14 @@ static void leave(struct pl_engine *e)
 	e->stats.ended = true;
 }
 
+static bool is_ready(struct pl_engine *e)
+{
+	return e->ready;
+}
+
 static const struct pl_engine_ops ops = {.stats = tell, .take = take};
-static const struct pl_engine_ops stands = {.stats = tell, .take = take_nothing, .wait = wait_in_vain, .leave = leave};
+static const struct pl_engine_ops stands = {
+	.stats = tell, .take = take_nothing, .wait = wait_in_vain, .ready = is_ready, .leave = leave};
 
 static void session_init(struct plumb_session *s, struct pl_engine *e)
 {
@@ -233,10 +240,10 @@ static void a_time_is_that_of_the_cycles_in_it(void **state)
 	session_deinit(&s);
 }
 
-/* @p how: how it comes that sampling is to end. */
-static void check_who_does_not_come_back(void (*how)(struct plumb_session *))
+/* @p how: how it comes that sampling is to end. @p ready: whether the sampling thread is. */
+static void check_waits_for(void (*how)(struct plumb_session *), bool ready, int turns, int most_turns)
 {
-	struct pl_engine engine = {.speaks_until = 1000};
+	struct pl_engine engine = {.speaks_until = 1000, .ready = ready};
 	struct plumb_session s;
 
 	session_init(&s, &engine);
@@ -245,10 +252,15 @@ static void check_who_does_not_come_back(void (*how)(struct plumb_session *))
 	how(&s);
 	pl_session_consume(&s);
 	assert_true(s.left && s.status.ended);
-	assert_in_range(engine.waits, 1001, 1100);
+	assert_in_range(engine.waits, 1000 + turns, 1000 + most_turns);
 	assert_code(s.failure, PLUMB_ERR_TIMEOUT);
 	pthread_cond_destroy(&s.ended_cond);
 	session_deinit(&s);
+}
+
+static void check_who_does_not_come_back(void (*how)(struct plumb_session *))
+{
+	check_waits_for(how, false, 1, 100);
 }
 
 static void ask_for_the_end(struct plumb_session *s)
@@ -288,6 +300,12 @@ static void who_does_not_come_back_is_left_behind_when_the_program_has_ended(voi
 	wait(NULL);
 }
 
+/* As on a machine that has far too much to do; but an end there is. */
+static void who_waits_for_a_processor_is_waited_for(void **state)
+{
+	check_waits_for(ask_for_the_end, true, 500, 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +314,7 @@ int main(void)
 		cmocka_unit_test(what_has_not_ended_is_in_one_piece_while_the_next_cycle_has_samples_already),
 		cmocka_unit_test(a_time_is_that_of_the_cycles_in_it),
 		cmocka_unit_test(the_last_time_is_that_of_whole_cycles),
+		cmocka_unit_test(who_waits_for_a_processor_is_waited_for),
 		cmocka_unit_test(who_does_not_come_back_is_left_behind_when_the_end_was_asked_for),
 		cmocka_unit_test(who_does_not_come_back_is_left_behind_when_the_time_is_over),
 		cmocka_unit_test(who_does_not_come_back_is_left_behind_when_the_program_has_ended),
