@@ -191,7 +191,7 @@ struct plumb_tree_node {
 typedef struct plumb_error *plumb_tree_fn(void *ctx, const struct plumb_tree_node *node);
 /** All of @p p as one tree of functions, told apart by name, file and first line: threads and lines are added up. Nodes
  * come before what is below them, siblings as they were first seen; the first is the root, whose texts are empty.
- * Errors: of @p fn, PLUMB_ERR_NO_MEMORY. */
+ * Errors: of @p fn, PLUMB_ERR_NO_MEMORY, PLUMB_ERR_LIMIT (it is of a file that is far too small for so many). */
 PLUMB_API struct plumb_error *plumb_profile_walk(const struct plumb_profile *p, plumb_tree_fn *fn,
 						 void *ctx) PLUMB_MUST_CHECK;
 

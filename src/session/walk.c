@@ -8,7 +8,13 @@
 #include "frame_name.h"
 #include "profile.h"
 #include "sample_tree.h"
+#include "size_limit.h"
 #include "words.h"
+
+/* Whoever makes an object of each takes a kilobyte for it. A byte of a recording has a node at most, but where
+ * functions call themselves without end. */
+#define NODES_BASE   (1 << 18)
+#define NODES_A_BYTE 2
 
 /* Cells stand in the order in which they were first counted. */
 static struct plumb_error *build(struct pl_sample_tree *t, const struct plumb_profile *p)
@@ -21,6 +27,19 @@ static struct plumb_error *build(struct pl_sample_tree *t, const struct plumb_pr
 	if (!err)
 		pl_sample_tree_finish(t);
 	return err;
+}
+
+static struct plumb_error *check_nodes(const struct pl_sample_tree *t)
+{
+	double most = pl_size_limit(t->p, UINT32_MAX, NODES_BASE, NODES_A_BYTE);
+
+	if ((double)t->nodes.len <= most)
+		return NULL;
+	return pl_error_hint(
+		pl_error(PLUMB_ERR_LIMIT, "its tree of calls has %zu nodes, where a file of its size may have %.0f",
+			 t->nodes.len, most),
+		"keep less of it (plumb report --focus, --time or --threads, with -o NEW.plumb), or ask for "
+		"its functions");
 }
 
 static struct plumb_tree_node describe(const struct pl_sample_tree *t, uint32_t id, uint32_t depth)
@@ -68,6 +87,8 @@ struct plumb_error *plumb_profile_walk(const struct plumb_profile *p, plumb_tree
 	struct pl_sample_tree t;
 	struct plumb_error *err = build(&t, p);
 
+	if (!err)
+		err = check_nodes(&t);
 	if (!err)
 		err = tell_all(&t, fn, ctx);
 	pl_sample_tree_deinit(&t);

@@ -69,6 +69,43 @@ static void threads_and_lines_are_added_up(void **state)
 	plumb_profile_destroy(p);
 }
 
+static struct plumb_error *count(void *ctx, const struct plumb_tree_node *n)
+{
+	++*(uint32_t *)ctx;
+	return NULL;
+}
+
+/* Of one in memory nobody knows how long its file would be. */
+static void a_small_file_has_no_tree_of_any_size(void **state)
+{
+	struct plumb_profile *p;
+	uint32_t seen = 0, main_stack, at, location = 0;
+	const uint32_t calls = (1 << 18) + 10;
+
+	check(pl_profile_create(&p));
+	at = main_stack = add_frame(p, 0, "main", "m.py", 3);
+	for (uint32_t i = 0; i < calls; i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "f%u", i);
+		if (i % 1000 == 0)
+			location = p->stacks[at = add_frame(p, main_stack, name, "m.py", 4)].location;
+		else
+			check(pl_profile_stack(p, at, location, &at));
+		if (i % 1000 == 999 || i == calls - 1)
+			add_samples(p, at, add_thread(p, 1, i + 1, "t", false), 0, 0, 1, 100);
+	}
+	p->meta.file_bytes = 5;
+	assert_code(plumb_profile_walk(p, count, &seen), PLUMB_ERR_LIMIT);
+	assert_int_equal(seen, 0);
+	p->meta.file_bytes = 6;
+	assert_ok(plumb_profile_walk(p, count, &seen));
+	assert_int_equal(seen, calls + 2);
+	p->meta.file_bytes = 0;
+	assert_ok(plumb_profile_walk(p, count, &seen));
+	plumb_profile_destroy(p);
+}
+
 static void an_empty_profile_is_a_root(void **state)
 {
 	struct plumb_profile *p;
@@ -173,6 +210,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_and_lines_are_added_up),
+		cmocka_unit_test(a_small_file_has_no_tree_of_any_size),
 		cmocka_unit_test(an_empty_profile_is_a_root),
 		cmocka_unit_test(figures_are_told),
 		cmocka_unit_test(what_is_saved_is_read_back),
