@@ -8,10 +8,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "capture.h"
@@ -200,12 +203,34 @@ static struct plumb_error *decompress(struct pl_input *in, pl_input_look *look, 
 	return NULL;
 }
 
-/* /dev/zero has no end, and a link to it is a few bytes in an archive. A terminal has one, and so has /dev/null. */
+/* /dev/zero has no end, that of others does not come, and a link to one is a few bytes in an archive. */
 static bool is_device(const struct pl_input *in, const struct stat *st)
 {
-	uint8_t byte;
+	if (S_ISCHR(st->st_mode))
+		return st->st_rdev != makedev(1, 3) /* /dev/null */ && !isatty(in->fd);
+	return S_ISBLK(st->st_mode);
+}
 
-	return (S_ISBLK(st->st_mode) || (S_ISCHR(st->st_mode) && !isatty(in->fd))) && first_bytes(in, &byte, 1) > 0;
+/* A file of /proc can be as endless: pagemap has 256 GiB for each process. */
+static bool is_made_up(const struct pl_input *in, const struct stat *st)
+{
+	struct statfs fs;
+
+	return S_ISREG(st->st_mode) && fstatfs(in->fd, &fs) == 0 &&
+	       (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == TRACEFS_MAGIC || fs.f_type == DEBUGFS_MAGIC);
+}
+
+static struct plumb_error *check_kind(const struct pl_input *in, const struct stat *st)
+{
+	const char *what = is_device(in, st) ? "it is a device, and not a file" : NULL;
+
+	if (S_ISDIR(st->st_mode))
+		return pl_error_errno(PLUMB_ERR_SYSTEM, EISDIR, "it cannot be read");
+	if (is_made_up(in, st))
+		what = "the kernel makes it up, and it is not a file";
+	return !what ? NULL
+		     : pl_error_hint(pl_error(PLUMB_ERR_NOT_A_RECORDING, "%s", what), "%s",
+				     "give a file, or '-' for what a pipe brings");
 }
 
 static struct plumb_error *prepare(struct pl_input *in, pl_input_look *look, void *ctx)
@@ -215,13 +240,11 @@ static struct plumb_error *prepare(struct pl_input *in, pl_input_look *look, voi
 
 	if (fstat(in->fd, &st))
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "it cannot be read");
-	if (S_ISDIR(st.st_mode))
-		return pl_error_errno(PLUMB_ERR_SYSTEM, EISDIR, "it cannot be read");
-	if (is_device(in, &st))
-		return pl_error_hint(pl_error(PLUMB_ERR_NOT_A_RECORDING, "it is a device, and not a file"), "%s",
-				     "give a file, or '-' for what a pipe brings");
+	struct plumb_error *err = check_kind(in, &st);
+	if (err)
+		return err;
 	if (!S_ISREG(st.st_mode) || lseek(in->fd, 0, SEEK_CUR) != 0) { /* a pipe, or standard input that was begun */
-		struct plumb_error *err = make_copy(in);
+		err = make_copy(in);
 		if (err)
 			return err;
 	}

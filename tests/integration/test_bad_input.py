@@ -240,6 +240,16 @@ def test_a_device_is_no_file(plumb, tmp_path):
     assert "/dev/null: this is an empty file" in plumb("report", "/dev/null").stderr
 
 
+@pytest.mark.smoke
+def test_what_the_kernel_makes_up_is_no_file(plumb, tmp_path):
+    """The same: /proc/self/pagemap has 256 GiB, of which 8 were copied; others wait for what never comes."""
+    link = tmp_path / "profile.json"
+    link.symlink_to("/proc/self/pagemap")
+    for path in (link, "/proc/self/maps"):
+        result = plumb("report", path)
+        assert result.status == 1 and "%s: the kernel makes it up, and it is not a file" % path in result.stderr, result
+
+
 def test_a_recording_cut_at_any_byte_opens_with_its_whole_chunks(plumb, recording):
     data = recording.read_bytes()
     whole = plumb.report(recording)
