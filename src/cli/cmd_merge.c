@@ -78,7 +78,7 @@ static int merge(const struct config *c, struct plumb_merge *m, char *const *pat
 
 	if (err)
 		return complain_input_error(err);
-	patience_begin(c->output);
+	patience_for_output(c->output);
 	err = plumb_merge_write(m, c->output, c->force);
 	patience_end();
 	if (err)

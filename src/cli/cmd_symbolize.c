@@ -60,7 +60,7 @@ static struct plumb_error *save(const struct config *c, const struct plumb_profi
 		*out = NULL;
 		return NULL;
 	}
-	patience_begin(*out);
+	patience_for_output(*out);
 	struct plumb_error *err = plumb_profile_save_as(named ? named : p, *out, c->force);
 	patience_end();
 	return err;

@@ -38,6 +38,7 @@ bool destination_open(const char *output, enum plumb_output_name name, char *con
 		patience_end();
 		return refuse(why, "give another name with '-o'", "'%s' is the recording itself", output);
 	}
+	patience_for_output(output);
 	struct plumb_error *err = plumb_output_open(output, name, &ret->file);
 	if (err) {
 		patience_end();

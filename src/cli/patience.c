@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "cli.h"
@@ -112,4 +113,19 @@ void patience_end(void)
 {
 	if (now.running)
 		change(NULL);
+}
+
+/* A pipe and what is behind it take their time, and that is no file system's. */
+static bool has_a_reader(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode));
+}
+
+void patience_for_output(const char *path)
+{
+	patience_begin(path);
+	if (has_a_reader(path))
+		patience_end();
 }

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Source files on a file system that does not answer: the stacks are safe, and everything ends."""
 import contextlib
+import fcntl
 import json
 import os
+import select
 import signal
 import subprocess
 import time
@@ -365,6 +367,25 @@ def test_who_writes_there_is_told_what_is_waited_for(plumb, recording, silent, c
             go_away(silent)
         process.wait(PATIENCE)
     assert "plumb: waiting for %s, which has not answered for" % out in said and "hint: a file system that is gone" in said, said
+
+
+@pytest.mark.parametrize("name, out", [("report", "/dev/stdout"), ("report", "pipe"), ("merge", "pipe")])
+def test_who_waits_for_the_reader_of_a_pipe_is_told_nothing_of_file_systems(plumb, recording, tmp_path, name, out):
+    if out == "pipe":
+        out = tmp_path / out
+        os.mkfifo(out)
+        reader = os.open(out, os.O_RDONLY | os.O_NONBLOCK)
+        writer = os.open(out, os.O_WRONLY)
+        os.set_blocking(reader, True)
+    else:
+        reader, writer = os.pipe()
+    os.write(writer, bytes(fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)))  # full
+    command = plumb.start(name, recording, *(["-f", "html"] if name == "report" else ["-q"]), "-o", out, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    with open(reader, "rb") as pipe, running(command) as process:
+        assert not select.select([process.stderr], [], [], 6)[0], process.stderr.readline()
+        assert len(pipe.read()) > 4096
+        assert process.wait(PATIENCE) == 0
 
 
 def test_symbolize_ends_at_ctrl_c_though_debug_files_do_not_come(plumb, any_python, silent):
