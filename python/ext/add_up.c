@@ -7,12 +7,13 @@
 const char ext_add_up_doc[] =
 	"add_up($module, output, recordings, /)\n--\n\n"
 	"Write the sum of recordings, a list of paths as bytes, as one. Gives the indices of those that "
-	"hold the same samples as one before them.";
+	"hold the same samples as one before them, and of each a list of what is missing of it.";
 
-/* What is added, and for each whether it was there already. */
+/* What is added, and for each whether it was there already, and what is missing of it. */
 struct adding {
 	const char **paths;
 	bool *again;
+	struct plumb_recording_info *info;
 	size_t count;
 };
 
@@ -21,7 +22,8 @@ static int adding_init(struct adding *a, PyObject *list)
 	*a = (struct adding){.count = (size_t)PyList_Size(list)};
 	a->paths = ext_calloc(a->count + 1, sizeof *a->paths);
 	a->again = ext_calloc(a->count + 1, sizeof *a->again);
-	if (!a->paths || !a->again) {
+	a->info = ext_calloc(a->count + 1, sizeof *a->info);
+	if (!a->paths || !a->again || !a->info) {
 		PyErr_NoMemory();
 		return -1;
 	}
@@ -36,6 +38,7 @@ static void adding_deinit(struct adding *a)
 {
 	PyMem_Free(a->paths);
 	PyMem_Free(a->again);
+	PyMem_Free(a->info);
 }
 
 /* Without the GIL. */
@@ -47,7 +50,7 @@ static struct plumb_error *add_all(const struct adding *a, const char *output)
 	if (err)
 		return err;
 	for (size_t i = 0; i < a->count && !err; i++)
-		err = plumb_merge_add(m, a->paths[i], NULL, &a->again[i]);
+		err = plumb_merge_add(m, a->paths[i], &a->info[i], &a->again[i]);
 	if (!err)
 		err = plumb_merge_write(m, output, false);
 	plumb_merge_destroy(m);
@@ -68,9 +71,34 @@ static PyObject *told_again(const struct adding *a)
 	return list;
 }
 
+static PyObject *told_missing(const struct adding *a)
+{
+	PyObject *all = PyList_New(0);
+
+	for (size_t i = 0; all && i < a->count; i++) {
+		PyObject *one = PyList_New(0);
+
+		if (!one || ext_tell_missing(&a->info[i], one) < 0 || PyList_Append(all, one) < 0)
+			Py_CLEAR(all);
+		Py_XDECREF(one);
+	}
+	return all;
+}
+
+static PyObject *told(const struct adding *a)
+{
+	PyObject *again = told_again(a), *missing = told_missing(a), *both = NULL;
+
+	if (again && missing)
+		both = PyTuple_Pack(2, again, missing);
+	Py_XDECREF(again);
+	Py_XDECREF(missing);
+	return both;
+}
+
 PyObject *ext_add_up(PyObject *module, PyObject *args)
 {
-	PyObject *output, *given, *told = NULL;
+	PyObject *output, *given, *found = NULL;
 	struct plumb_error *err;
 	struct adding a;
 
@@ -82,10 +110,11 @@ PyObject *ext_add_up(PyObject *module, PyObject *args)
 		Py_BEGIN_ALLOW_THREADS;
 		err = add_all(&a, path);
 		Py_END_ALLOW_THREADS;
-		told = err ? ext_raise(ext_profiler_of(module), err) : told_again(&a);
-		adding_deinit(&a);
+		found = err ? ext_raise(ext_profiler_of(module), err) : told(&a);
 	}
+	if (list && path)
+		adding_deinit(&a);
 	Py_XDECREF(list);
 	Py_DECREF(output);
-	return told;
+	return found;
 }

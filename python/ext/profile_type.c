@@ -85,8 +85,7 @@ static int add_note(PyObject *list, PyObject *note)
 	return status;
 }
 
-/* What is missing of what was read, as the command line says it. */
-static int tell_missing(const struct plumb_recording_info *info, PyObject *list)
+int ext_tell_missing(const struct plumb_recording_info *info, PyObject *list)
 {
 	const unsigned long long damaged = info->damaged_chunks, skipped = info->skipped;
 	const char *several = damaged == 1 ? "" : "s", *some = skipped == 1 ? "" : "s";
@@ -121,7 +120,7 @@ static PyObject *profile_open(PyObject *type, PyObject *args, PyObject *kwargs)
 		Py_END_ALLOW_THREADS;
 		self = err ? ext_raise(ext_profiler_of(module), err) : ext_profile_new(module, p, NULL);
 	}
-	if (self && notes && tell_missing(&info, notes) < 0)
+	if (self && notes && ext_tell_missing(&info, notes) < 0)
 		Py_CLEAR(self);
 	Py_DECREF(path);
 	Py_XDECREF(module);

@@ -105,6 +105,9 @@ extern PyType_Spec ext_profile_spec, ext_session_spec, ext_unnamed_file_spec;
  * over, also when it fails. */
 PyObject *ext_profile_new(PyObject *module, struct plumb_profile *p, struct plumb_session *session);
 
+/** What is missing of what was read, as the command line says it, is added to a list. -1 with an exception. */
+int ext_tell_missing(const struct plumb_recording_info *info, PyObject *list);
+
 /** That of an object, which keeps it, and its lock; TypeError for another type. */
 const struct plumb_profile *ext_profile_of(const struct ext_profiler *st, PyObject *o, struct ext_lock **lock_ret);
 

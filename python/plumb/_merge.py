@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import List, Union
+from typing import List, Tuple, Union
 
 from plumb import _plumb
 from plumb._external import Unnamed
@@ -14,7 +14,7 @@ from plumb._written import Path
 
 def merge(*recordings: Union[Profile, Path]) -> Profile:
     """The sum of profiles, or of recordings in files: of processes, machines, days. Samples have no instants in it: time= does not work
-    there. That one holds the same samples as one before it is a RuntimeWarning."""
+    there. That one holds the same samples as one before it is a RuntimeWarning, and what is damaged, missing or no sample in a file."""
     if not recordings:
         raise TypeError("merge() needs at least one recording")
     for one in recordings:
@@ -22,15 +22,24 @@ def merge(*recordings: Union[Profile, Path]) -> Profile:
             raise TypeError("merge() takes each recording, a profile or a file, as an argument of its own, not %r" % (one,))
     kept: List[Unnamed] = []  # until they are read
     paths = [os.fsencode(_written(one, kept) if isinstance(one, Profile) else one) for one in recordings]
-    whole = Unnamed()
     try:
-        again = _plumb.add_up(whole.path, paths)
+        profile, again, missing = added_up(paths)
     except ValueError as error:  # it names the file
         raise ValueError(_with_numbers(str(error), paths, kept)) from None
     for index in again:
         text = "plumb: recording %d of merge() holds the same samples as one before it: they count twice"
         warnings.warn(text % (index + 1), RuntimeWarning, stacklevel=2)
-    return Profile(_plumb.Profile.open(whole.path))
+    for one, path, notes in zip(recordings, paths, missing):
+        for note in [] if isinstance(one, Profile) else notes:  # of a profile that was told when it was opened
+            warnings.warn("plumb: %s: %s" % (os.fsdecode(path), note), RuntimeWarning, stacklevel=2)
+    return profile
+
+
+def added_up(paths: List[bytes]) -> Tuple[Profile, List[int], List[List[str]]]:
+    """The sum, which recordings hold the samples of one before them, and what is missing of each."""
+    whole = Unnamed()
+    again, missing = _plumb.add_up(whole.path, paths)
+    return Profile(_plumb.Profile.open(whole.path)), again, missing
 
 
 def _written(profile: Profile, kept: List[Unnamed]) -> str:

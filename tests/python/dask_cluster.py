@@ -269,6 +269,18 @@ def check_a_recording_is_of_the_whole_cluster(client):
         assert on_cluster.tree() == here.tree() and on_cluster.info()["samples"] == here.info()["samples"]
 
 
+def check_what_is_missing_of_files_is_told(client):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "some.folded")
+        with open(path, "w") as file:
+            file.write("a;b 5\na;c -7\n")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            plumb.dask.merge([path], client)
+    told = [str(one.message) for one in caught if one.category is RuntimeWarning and path in str(one.message)]
+    assert len(told) == 1 and "held no sample" in told[0], told
+
+
 def check_a_recording_that_is_interrupted_leaves_nothing(client):
     ask = client.run_on_scheduler
 

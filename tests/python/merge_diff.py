@@ -50,7 +50,7 @@ def check_what_is_missing_of_a_file_is_told():
     for name, (data, expected) in cases.items():
         with open(name, "wb") as file:
             file.write(data)
-        for given in (plumb.open, lambda path: plumb.diff(path, path)):
+        for given in (plumb.open, lambda path: plumb.diff(path, path), plumb.merge):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 given(name)

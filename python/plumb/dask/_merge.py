@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List, Optional, Sequence
+import warnings
+from typing import Any, List, Optional, Sequence, Tuple
 
 import fsspec
 
@@ -47,13 +48,18 @@ def sum_of(parts: Sequence[bytes]) -> bytes:
     return _bytes_of(_merge.merge(*(file.path for file in files)))
 
 
-def sum_of_files(paths: Sequence[str]) -> bytes:
+Sum = Tuple[bytes, List[str]]  # and what is to be told of files in it
+
+
+def sum_of_files(paths: Sequence[str]) -> Sum:
     """Of recordings that are where fsspec finds them."""
     files = []
     for path in paths:
         with fsspec.open(path, "rb") as source:
             files.append(_held(source.read()))
-    return _bytes_of(_merge.merge(*(file.path for file in files)))
+    profile, again, missing = _merge.added_up([os.fsencode(file.path) for file in files])
+    twice = ["%s holds the same samples as one before it: they count twice" % paths[index] for index in again]
+    return _bytes_of(profile), twice + ["%s: %s" % (path, note) for path, notes in zip(paths, missing) for note in notes]
 
 
 def merge(paths: Sequence[Path], client: Optional[Any] = None) -> Profile:
@@ -67,8 +73,11 @@ def merge(paths: Sequence[Path], client: Optional[Any] = None) -> Profile:
     sums: List[Any] = [client.submit(sum_of_files, names[at : at + _FILES], pure=False) for at in range(0, len(names), _FILES)]
     while len(sums) > 1:
         sums = [client.submit(_sum_of_several, *sums[at : at + _SUMS], pure=False) for at in range(0, len(sums), _SUMS)]
-    return Profile(opened(sums[0].result()))
+    whole, notes = sums[0].result()
+    for note in notes:
+        warnings.warn("plumb: " + note, RuntimeWarning, stacklevel=2)
+    return Profile(opened(whole))
 
 
-def _sum_of_several(*parts: bytes) -> bytes:
-    return sum_of(parts)
+def _sum_of_several(*parts: Sum) -> Sum:
+    return sum_of([part for part, _ in parts]), [note for _, notes in parts for note in notes]
