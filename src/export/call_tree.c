@@ -196,18 +196,24 @@ static struct plumb_error *write_all(struct call_tree *t)
 
 struct plumb_error *pl_call_tree_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)
 {
-	struct call_tree t = {.p = p, .o = o, .page = {.out = out, .unicode = o->unicode, .color = o->color}};
-	struct plumb_error *err = pl_summary_make(p, &o->filter, o->unicode, &t.summary);
+	struct call_tree *t = calloc(1, sizeof *t); /* 80 kB: the stack of a program's thread can be smaller */
 
-	t.page.width = o->width < MIN_WIDTH ? MIN_WIDTH : o->width;
-	if (t.page.width > PL_LINE_MAX_COLUMNS)
-		t.page.width = PL_LINE_MAX_COLUMNS;
+	if (!t)
+		return &pl_err_no_memory;
+	t->p = p;
+	t->o = o;
+	t->page = (struct pl_page){.out = out, .unicode = o->unicode, .color = o->color};
+	t->page.width = o->width < MIN_WIDTH ? MIN_WIDTH : o->width;
+	if (t->page.width > PL_LINE_MAX_COLUMNS)
+		t->page.width = PL_LINE_MAX_COLUMNS;
+	struct plumb_error *err = pl_summary_make(p, &o->filter, o->unicode, &t->summary);
 	if (!err)
-		err = pl_view_tree(p, &o->filter, 0, &t.rows);
+		err = pl_view_tree(p, &o->filter, 0, &t->rows);
 	if (!err)
-		err = write_all(&t);
-	pl_vec_deinit(&t.rows);
-	free(t.goes_on);
-	free(t.open);
+		err = write_all(t);
+	pl_vec_deinit(&t->rows);
+	free(t->goes_on);
+	free(t->open);
+	free(t);
 	return err;
 }

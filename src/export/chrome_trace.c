@@ -25,6 +25,7 @@
 #include "vec.h"
 
 #define READ_SLICES   1024
+#define BATCH_SLICES  128  /* on the stack, which can be small */
 #define FRAMES_MAX    1e10 /* of samples with another stack than the one before */
 #define FRAMES_BASE   1e9  /* of a small recording, and for each of its bytes: */
 #define FRAMES_A_BYTE 1e4
@@ -242,11 +243,11 @@ static void write_slice(struct tracer *t, const struct pl_thread *thread, const 
 
 static struct plumb_error *write_slices(struct tracer *t, const struct pl_thread *thread)
 {
-	struct slice batch[READ_SLICES];
+	struct slice batch[BATCH_SLICES];
 	struct plumb_error *err = NULL;
 
-	for (uint64_t at = 0; at < t->written && !err; at += READ_SLICES) {
-		uint64_t count = t->written - at < READ_SLICES ? t->written - at : READ_SLICES;
+	for (uint64_t at = 0; at < t->written && !err; at += BATCH_SLICES) {
+		uint64_t count = t->written - at < BATCH_SLICES ? t->written - at : BATCH_SLICES;
 
 		err = pl_temp_read(t->fd, batch, count * sizeof *batch, at * sizeof *batch);
 		for (uint64_t i = 0; i < count && !err; i++)

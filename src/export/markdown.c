@@ -164,17 +164,23 @@ static struct plumb_error *write_tree(const struct report *r)
 
 struct plumb_error *pl_markdown_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)
 {
-	struct report r = {.p = p, .o = *o, .out = out};
-	struct plumb_error *err = pl_answer_make(&r.answer, p, &o->filter, true, PL_OWN_CODE_MIN_SHARE);
+	struct report *r = calloc(1, sizeof *r); /* 80 kB: the stack of a program's thread can be smaller */
 
+	if (!r)
+		return &pl_err_no_memory;
+	r->p = p;
+	r->o = *o;
+	r->out = out;
+	struct plumb_error *err = pl_answer_make(&r->answer, p, &o->filter, true, PL_OWN_CODE_MIN_SHARE);
 	if (!err) {
-		write_header(p, &r.answer.summary, o->full_names, out);
-		err = write_tree(&r);
+		write_header(p, &r->answer.summary, o->full_names, out);
+		err = write_tree(r);
 	}
 	if (!err) {
-		write_functions(&r);
-		write_details(&r.answer.summary, out);
+		write_functions(r);
+		write_details(&r->answer.summary, out);
 	}
-	pl_answer_deinit(&r.answer);
+	pl_answer_deinit(&r->answer);
+	free(r);
 	return err;
 }

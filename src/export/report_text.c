@@ -452,18 +452,23 @@ static struct plumb_error *write_report(struct report *r, struct pl_page *page)
 
 struct plumb_error *pl_text_write(const struct plumb_profile *p, const struct pl_export_options *o, FILE *out)
 {
-	struct report r = {.p = p, .o = *o, .rows = malloc(sizeof *r.rows)};
 	struct pl_page page = {.out = out, .unicode = o->unicode, .color = o->color};
-	struct plumb_error *err;
+	struct report *r = calloc(1, sizeof *r); /* 80 kB: the stack of a program's thread can be smaller */
 
+	if (!r)
+		return &pl_err_no_memory;
 	page.width = o->width < MIN_WIDTH ? MIN_WIDTH : smaller(o->width, PL_LINE_MAX_COLUMNS);
-	r.o.width = page.width;
-	err = r.rows ? gather(&r) : &pl_err_no_memory;
+	r->p = p;
+	r->o = *o;
+	r->rows = malloc(sizeof *r->rows);
+	r->o.width = page.width;
+	struct plumb_error *err = r->rows ? gather(r) : &pl_err_no_memory;
 	if (!err)
-		err = write_report(&r, &page);
-	pl_answer_deinit(&r.answer);
-	pl_vec_deinit(&r.hot);
-	pl_waits_deinit(&r.waits);
-	free(r.rows);
+		err = write_report(r, &page);
+	pl_answer_deinit(&r->answer);
+	pl_vec_deinit(&r->hot);
+	pl_waits_deinit(&r->waits);
+	free(r->rows);
+	free(r);
 	return err;
 }

@@ -332,15 +332,45 @@ def check_interpreters_that_record_themselves_end_well():
         assert (result.returncode, result.stderr, result.stdout) == (0, "", ""), result
 
 
+# Before 3.11, calls of Python are calls of C.
+LEAST_STACK = (80 if sys.version_info >= (3, 11) else 112) << 10
+
+
 def check_a_limit_of_stacks_is_for_the_program_alone():
     """The C library makes the size of each thread's stack of it."""
     if not IN_PROCESS:
         return
-    kilobytes = 80 if sys.version_info >= (3, 11) else 112  # before that, calls of Python are calls of C
-    low = kilobytes << 10, resource.getrlimit(resource.RLIMIT_STACK)[1]
+    low = LEAST_STACK, resource.getrlimit(resource.RLIMIT_STACK)[1]
     records = "import plumb\nwith plumb.profile() as all_of_it:\n    while not all_of_it.tree()['count']:\n        pass\n"
     result = run(records, begin=lambda: resource.setrlimit(resource.RLIMIT_STACK, low))
     assert (result.returncode, result.stderr, result.stdout) == (0, "", ""), result
+
+
+WRITES_IN_A_SMALL_THREAD = """
+import os, plumb, tempfile, threading
+with plumb.profile() as p:
+    while not p.tree()["count"]:
+        pass
+suffixes = [suffix for suffix in plumb._plumb.formats()[0].values() if suffix]
+def write(folder):
+    str(p)
+    for suffix in suffixes:
+        p.save(os.path.join(folder, "profile" + suffix))
+    print(len(os.listdir(folder)) == len(suffixes))
+threading.stack_size(%d)
+with tempfile.TemporaryDirectory() as folder:
+    thread = threading.Thread(target=write, args=(folder,))
+    thread.start()
+    thread.join()
+"""
+
+
+def check_all_is_written_in_threads_with_small_stacks():
+    """Servers give theirs 64 KiB. What needs more writes into the stack of the next thread."""
+    if not IN_PROCESS:
+        return
+    result = run(WRITES_IN_A_SMALL_THREAD % LEAST_STACK, watched=False)
+    assert (result.returncode, result.stdout.strip()) == (0, "True"), result
 
 
 run_all(globals())
