@@ -14,6 +14,7 @@ import re
 import shutil
 import sys
 import tempfile
+import warnings
 from typing import Any, Dict, List, Optional, Tuple
 
 import pytest
@@ -199,10 +200,14 @@ class Reporter:
         import plumb
 
         terminalreporter.section("plumb")
-        try:
-            self._tell(terminalreporter.write_line)
-        except (plumb.Error, ValueError, OSError) as error:
-            self._trouble.append(str(error))
+        with warnings.catch_warnings(record=True) as caught:  # under -W error they would end the session
+            warnings.simplefilter("always")
+            try:
+                self._tell(terminalreporter.write_line)
+            except (plumb.Error, ValueError, OSError) as error:
+                self._trouble.append(str(error))
+        texts = [str(one.message) for one in caught]
+        self._trouble += [text[len("plumb: ") :] for text in texts if text.startswith("plumb: ")]
         for line in dict.fromkeys(self._trouble):
             terminalreporter.write_line("plumb: " + line)
 

@@ -231,9 +231,11 @@ def test_dies(request):
 
 def test_a_worker_that_is_killed_leaves_what_it_recorded(run):
     pytest.importorskip("xdist")
-    done = run("--plumb", "-n", "1", "--max-worker-restart", "0", code=CRASHES)
-    assert done.status == FAILED and "1 failed, 1 passed" in done.outcome(), done.text
-    assert "test_one" in seconds_of(done.section()), done.text
+    for warns in ("default", "error"):
+        done = run("--plumb", "-n", "1", "--max-worker-restart", "0", "-W", warns, code=CRASHES)
+        assert done.status == FAILED and "1 failed, 1 passed" in done.outcome(), done.text
+        assert "test_one" in seconds_of(done.section()) and "gw0.plumb: it is incomplete" in done.section(), done.text
+        assert done.text.count("it is incomplete") == 1 and "RuntimeWarning" not in done.text, done.text
 
 
 DIES_YOUNG = '''
@@ -254,7 +256,8 @@ def test_a_worker_that_is_killed_in_its_first_second_costs_the_others_nothing(ru
     pytest.importorskip("xdist")
     done = run("--plumb", "-n", "2", code=DIES_YOUNG)
     assert done.status == FAILED and "1 failed, 2 passed" in done.outcome(), done.text
-    assert {"test_one", "test_two"} <= set(seconds_of(done.section())) and "plumb: " not in done.section(), done.text
+    assert {"test_one", "test_two"} <= set(seconds_of(done.section())), done.text
+    assert all("it is incomplete" in line for line in done.section().splitlines() if line.startswith("plumb: ")), done.text
 
 
 def test_without_the_option_nothing_is_sampled(run):
