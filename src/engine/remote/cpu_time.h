@@ -14,5 +14,7 @@ void pl_cpu_time_send(struct pl_engine *e, struct pl_sampled *thread, const stru
 		      uint64_t weight_ns);
 /** All that still waits: nothing more will be known of this thread. */
 void pl_cpu_time_rest(struct pl_engine *e, struct pl_sampled *thread);
+/** The same, as it has ended, or runs another program. */
+void pl_cpu_time_end(struct pl_engine *e, struct pl_sampled *thread);
 
 #endif

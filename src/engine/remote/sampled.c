@@ -79,7 +79,7 @@ static void leaves(void *user, struct pl_thread_sampler *sampler)
 	struct pl_sampled *thread = pl_sampled_of(sampler);
 
 	pl_late_samples_give_up(t->engine, thread);
-	pl_cpu_time_rest(t->engine, thread);
+	pl_cpu_time_end(t->engine, thread);
 	if (thread->announced)
 		pl_send_thread(t->engine, thread);
 	pl_vec_deinit(&thread->waiting);
