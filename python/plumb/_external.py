@@ -261,7 +261,7 @@ class ExternalSession:
             if not self.goes_on():
                 self._finalizer.detach()
                 self._process.wait()
-                said = sentence(self._said())
+                said = self._why()
                 self._messages.close()
                 raise Error("plumb could not attach: %s" % said)
 
@@ -346,10 +346,15 @@ class ExternalSession:
                 self._process.send_signal(signal.SIGTERM)
             self._told = True
         self._wait_for_end()
-        said = sentence(self._said())
+        said = self._why()
         if self._status and self._failure is None:
             self._failure = Error("plumb, which was attached, failed: %s" % said)
         self._messages.close()
+
+    def _why(self) -> str:
+        """It has ended."""
+        code = self._process.returncode or 0
+        return sentence(self._said()) or ("signal %d ended it" % -code if code < 0 else "it ended with status %d" % code)
 
     def _wait_for_end(self) -> None:
         """As _runs(), without the lock that a signal handler would wait for."""

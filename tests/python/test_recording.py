@@ -362,6 +362,18 @@ def test_what_the_external_engine_cannot_write_is_one_sentence(one):
     assert (status, said, errors) == (0, sentence, "")
 
 
+def test_what_ends_the_external_engine_is_told(one):
+    code = """
+import os
+p = plumb.start(engine="external")
+os.kill(p._session._process.pid, 9)
+try: p.stop()
+except plumb.Error as error: print(error)
+"""
+    status, said, errors = ended(one, code)
+    assert (status, said, errors) == (0, "plumb, which was attached, failed: signal 9 ended it\n", "")
+
+
 def test_a_program_ends_also_if_the_external_engine_does_not(one, tmp_path):
     program = tmp_path / "plumb"
     program.write_text("#!/bin/sh\ntrap '' TERM\necho sampling\nexec sleep infinity\n")
