@@ -19,7 +19,7 @@ struct unnamed_file {
 	ino_t ino;
 };
 
-/* Not all file systems make files without a name. */
+/* Not all file systems make files without a name, nor do all say so by the same error. */
 static int make_and_unlink(const char *folder)
 {
 	char path[4096];
@@ -40,9 +40,8 @@ static int open_unnamed(const char *folder)
 	if (!folder)
 		return memfd_create("plumb", MFD_CLOEXEC);
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	bool refused = fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT);
 
-	return refused ? make_and_unlink(folder) : fd;
+	return fd < 0 ? make_and_unlink(folder) : fd;
 }
 
 static int keep(struct unnamed_file *self, int fd)
