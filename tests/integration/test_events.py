@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What becomes of processes is told as events: started, executing another program, ended."""
+import collections
 import os
+import re
 import signal
 import subprocess
 import time
@@ -111,6 +113,39 @@ def test_a_time_for_which_plumb_stood_still_is_a_pause_and_was_not_missed(plumb,
 def cpu_seconds(pid):
     with open("/proc/%d/stat" % pid) as stat:
         return sum(map(int, stat.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+WAKE_OFTEN = """
+import sys, threading, time
+def wake():
+    while True:
+        time.sleep(0.002)
+for _ in range(60):
+    thread = threading.Thread(target=wake)
+    thread.daemon = True
+    thread.start()
+sys.stdin.read()
+"""
+
+
+def test_times_go_on_where_plumb_stood_still_within_a_round(plumb, any_python):
+    """What a round saw behind a pause was told as later than what the next rounds saw, for as long as the pause had been, and timelines had
+    all of that in one moment. As fast as possible, nearly all of the time is in rounds."""
+    recording = plumb.path()
+    with running(subprocess.Popen([*any_python.command, "-c", WAKE_OFTEN], stdin=subprocess.PIPE)) as busy:
+        wait_until(lambda: len(thread_ids(busy.pid)) > 60, "it has no threads")
+        with running(plumb.start("attach", "-r", "max", "-o", recording, busy.pid, stderr=subprocess.PIPE)) as process:
+            wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
+            for pauses in range(1, 4):
+                stopped_together([process.pid], 2)
+                wait_until(lambda: plumb.recorded(recording, lambda profile: len(events_of(profile, "pause")) >= pauses), "no pause is told")
+            process.send_signal(signal.SIGINT)
+            assert finish(process).status == 0
+    text = plumb.path(".txt")
+    assert plumb("report", recording, "-f", "perf-script", "-o", text).status == 0
+    with open(text) as lines:
+        moments = collections.Counter(re.findall(r"/(\d+) +\[\d+\] (\S+): ", lines.read()))
+    assert max(moments.values()) <= 10, moments.most_common(3)
 
 
 def test_what_a_program_runs_while_plumb_alone_is_suspended_is_not_sampled(plumb, target, any_python):

@@ -40,6 +40,7 @@
 #include "queue.h"
 #include "reading.h"
 #include "room.h"
+#include "suspension.h"
 #include "vec.h"
 #include "wake_up.h"
 
@@ -87,13 +88,15 @@ struct pl_engine {
 	uint64_t waits_ns;	/* up to when looks at tasks have used up theirs */
 	uint32_t next_process, next_thread, attached_count;
 	struct pl_room room;
-	struct pl_engine_stats now;	      /* copied to stats now and then */
-	struct pl_event_room *event_room;     /* NULL: there was no event */
-	uint64_t events_lost;		      /* that are not told yet */
-	uint64_t events_from_ns;	      /* time of the session when the last pause ended; 0: there was none */
-	struct pl_beside beside;	      /* which processor the sampling thread keeps to */
-	uint64_t start_ns;		      /* a pause moves it */
-	uint64_t paused_ns;		      /* with now.paused: since when */
+	struct pl_engine_stats now;	  /* copied to stats now and then */
+	struct pl_event_room *event_room; /* NULL: there was no event */
+	uint64_t events_lost;		  /* that are not told yet */
+	uint64_t events_from_ns;	  /* time of the session when the last pause ended; 0: there was none */
+	struct pl_beside beside;	  /* which processor the sampling thread keeps to */
+	uint64_t start_ns;		  /* a pause moves it */
+	struct pl_suspension suspension;
+	uint64_t looked_ns, stood_ns; /* in this round: when its clock was looked at, for how long we stood still */
+	uint64_t paused_ns;	      /* with now.paused: since when */
 	uint64_t gone_stops, gone_stopped_ns; /* of targets that have ended */
 	struct pl_refusals gone_refusals;
 	struct pl_late_news late_news;

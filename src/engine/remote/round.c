@@ -45,10 +45,22 @@ static void tell_ready(struct pl_thread_sampler *thread, struct pl_raw_sample *s
 		s->state |= pl_reason_state(PL_REASON_CPU);
 }
 
+/* Time in which we stood still is known to be a pause when the round is over: what is seen behind it would be told as
+ * later than what the next rounds see. */
+uint64_t pl_round_time(struct pl_engine *e)
+{
+	uint64_t now = pl_clock_monotonic_ns();
+
+	if (pl_suspension_seems(&e->suspension, e->looked_ns, now))
+		e->stood_ns += now - e->looked_ns;
+	e->looked_ns = now;
+	return now - e->start_ns - e->stood_ns;
+}
+
 /* Some wait for what is told later. */
 static void hand_over(struct pl_engine *e, struct pl_sampled *thread, const struct pl_raw_sample *s, uint64_t weight_ns)
 {
-	uint64_t time_ns = pl_clock_monotonic_ns() - e->start_ns;
+	uint64_t time_ns = pl_round_time(e);
 
 	if (!pl_late_samples_keep(thread->target, thread, s, time_ns, weight_ns) &&
 	    !pl_lock_samples_take(thread->target, thread, s, time_ns, weight_ns))
@@ -232,6 +244,8 @@ static void lose_target(struct pl_engine *e, struct pl_target *t, uint64_t now)
 void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns)
 {
 	e->now.ticks++;
+	e->looked_ns = now;
+	e->stood_ns = 0;
 	for (size_t i = e->targets.len; i-- > 0 && !is_over(e);) {
 		struct pl_target *t = e->targets.data[i];
 

@@ -26,7 +26,6 @@
 #include "schedule.h"
 #include "search.h"
 #include "send.h"
-#include "suspension.h"
 #include "target.h"
 #include "tree.h"
 
@@ -180,7 +179,6 @@ struct run {
 	uint64_t look_next_ns, announce_ns, last_ns, published_ns, waited_ns;
 	uint64_t owed_ns; /* as fast as possible: periods without a sample, for which the next one stands, too */
 	uint64_t cycle;	  /* that has not ended */
-	struct pl_suspension suspension;
 };
 
 /* Does @p err tell less about why nothing was sampled than what is known? */
@@ -404,7 +402,7 @@ static void end_pause(struct pl_engine *e, struct run *run, uint64_t now)
  * pause, and nothing was missed. */
 static bool stood_still(struct pl_engine *e, struct run *run, uint64_t due, uint64_t now)
 {
-	if (!pl_suspension_was(&run->suspension, due, now))
+	if (!pl_suspension_was(&e->suspension, due, now))
 		return false;
 	begin_pause(e, due, leave_thread);
 	e->now.suspended_ns += now - due;
@@ -455,7 +453,8 @@ static void sample(struct pl_engine *e, struct run *run, uint64_t now)
 	e->now.taken_ns += weight_ns;
 	round_in_budget(e, run, now, weight_ns);
 	uint64_t ended_ns = pl_clock_monotonic_ns();
-	if (!stood_still(e, run, now, ended_ns) && run->schedule.period_ns)
+	uint64_t due = e->stood_ns ? ended_ns - e->stood_ns : now; /* so that times go on behind those of the round */
+	if (!stood_still(e, run, due, ended_ns) && run->schedule.period_ns)
 		count_missed(e, run, pl_schedule_next(&run->schedule, ended_ns));
 	keep_to_budget(e, run);
 	if (now - run->announce_ns > ANNOUNCE_NS) {
@@ -642,7 +641,7 @@ void *pl_sampling_thread_main(void *engine)
 		pl_priority_be_punctual(e->options.priority);
 	pl_beside_init(&e->beside);
 	pl_late_news_init(&e->late_news);
-	pl_suspension_begin(&run.suspension, &e->late_news.own, pl_clock_monotonic_ns());
+	pl_suspension_begin(&e->suspension, &e->late_news.own, pl_clock_monotonic_ns());
 	e->now.period_ns = run.schedule.period_ns;
 	announce_asked(e);
 	loop(e, &run);

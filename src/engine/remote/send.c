@@ -10,6 +10,7 @@
 #include "mode.h"
 #include "proc.h"
 #include "remote_engine.h"
+#include "round.h"
 #include "sampled.h"
 #include "target.h"
 
@@ -228,5 +229,5 @@ void pl_send_look(struct pl_engine *e, uint64_t stands_ns, uint64_t lost_ns)
 
 void pl_send_sample(struct pl_engine *e, struct pl_sampled *thread, const struct pl_raw_sample *s, uint64_t weight_ns)
 {
-	pl_mode_rules(e->options.mode)->send(e, thread, s, pl_clock_monotonic_ns() - e->start_ns, weight_ns);
+	pl_mode_rules(e->options.mode)->send(e, thread, s, pl_round_time(e), weight_ns);
 }

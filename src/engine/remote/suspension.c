@@ -33,3 +33,10 @@ bool pl_suspension_was(struct pl_suspension *s, uint64_t due, uint64_t now)
 	read_busy(s, now);
 	return late_ns >= LATE_NS && before.known && s->known && s->busy_ns - before.busy_ns < late_ns / 2;
 }
+
+bool pl_suspension_seems(const struct pl_suspension *s, uint64_t due, uint64_t now)
+{
+	struct pl_suspension asked = *s;
+
+	return s->known && now > due && now - due >= LATE_NS && pl_suspension_was(&asked, due, now);
+}

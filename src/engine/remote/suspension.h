@@ -24,5 +24,7 @@ void pl_suspension_begin(struct pl_suspension *s, const struct pl_thread_clock *
 /** This thread was to come at @p due, and comes @p now: did it stand still in between? Not told of less than a second,
  * nor where the kernel counts nothing. */
 bool pl_suspension_was(struct pl_suspension *s, uint64_t due, uint64_t now);
+/** The same, asked in between: it will be asked again. */
+bool pl_suspension_seems(const struct pl_suspension *s, uint64_t due, uint64_t now);
 
 #endif
