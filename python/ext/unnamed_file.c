@@ -13,10 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define HELD_BYTES 1 /* a page, which nobody touches */
+
 struct unnamed_file {
 	PyObject_HEAD _Atomic(int) fd; /* -1: closed */
 	dev_t dev;
 	ino_t ino;
+	void *held; /* a mapping: as long as it is there no other file has that inode number; NULL: none */
 };
 
 /* Not all file systems make files without a name, nor do all say so by the same error. */
@@ -55,6 +58,11 @@ static int keep(struct unnamed_file *self, int fd)
 	}
 	self->dev = st.st_dev;
 	self->ino = st.st_ino;
+	self->held = mmap(NULL, HELD_BYTES, PROT_NONE, MAP_SHARED, fd, 0);
+	if (self->held == MAP_FAILED)
+		self->held = NULL;
+	else
+		(void)madvise(self->held, HELD_BYTES, MADV_DONTFORK);
 	return 0;
 }
 
@@ -114,6 +122,8 @@ static void dealloc(PyObject *o)
 	PyTypeObject *type = Py_TYPE(o);
 
 	close_file((struct unnamed_file *)o);
+	if (((struct unnamed_file *)o)->held)
+		munmap(((struct unnamed_file *)o)->held, HELD_BYTES);
 	((freefunc)PyType_GetSlot(type, Py_tp_free))(o);
 	Py_DECREF(type);
 }
