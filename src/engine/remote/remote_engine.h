@@ -95,7 +95,8 @@ struct pl_engine {
 	struct pl_beside beside;	  /* which processor the sampling thread keeps to */
 	uint64_t start_ns;		  /* a pause moves it */
 	struct pl_suspension suspension;
-	uint64_t looked_ns, stood_ns; /* in this round: when its clock was looked at, for how long we stood still */
+	uint64_t looked_ns, stood_ns; /* in this round: when its clock was looked at (0: there is none), for how long
+					 we stood still */
 	uint64_t paused_ns;	      /* with now.paused: since when */
 	uint64_t gone_stops, gone_stopped_ns; /* of targets that have ended */
 	struct pl_refusals gone_refusals;

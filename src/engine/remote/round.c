@@ -51,9 +51,11 @@ uint64_t pl_round_time(struct pl_engine *e)
 {
 	uint64_t now = pl_clock_monotonic_ns();
 
-	if (pl_suspension_seems(&e->suspension, e->looked_ns, now))
-		e->stood_ns += now - e->looked_ns;
-	e->looked_ns = now;
+	if (e->looked_ns) {
+		if (pl_suspension_seems(&e->suspension, e->looked_ns, now))
+			e->stood_ns += now - e->looked_ns;
+		e->looked_ns = now;
+	}
 	return now - e->start_ns - e->stood_ns;
 }
 
@@ -257,4 +259,5 @@ void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns)
 	}
 	if (!is_over(e))
 		pl_task_looks_take(e, now);
+	e->looked_ns = 0;
 }

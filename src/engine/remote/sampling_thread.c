@@ -405,6 +405,7 @@ static bool stood_still(struct pl_engine *e, struct run *run, uint64_t due, uint
 	if (!pl_suspension_was(&e->suspension, due, now))
 		return false;
 	begin_pause(e, due, leave_thread);
+	e->stood_ns = 0;
 	e->now.suspended_ns += now - due;
 	e->now.suspended_at_ns = due - e->start_ns;
 	end_pause(e, run, now);
@@ -456,6 +457,7 @@ static void sample(struct pl_engine *e, struct run *run, uint64_t now)
 	uint64_t due = e->stood_ns ? ended_ns - e->stood_ns : now; /* so that times go on behind those of the round */
 	if (!stood_still(e, run, due, ended_ns) && run->schedule.period_ns)
 		count_missed(e, run, pl_schedule_next(&run->schedule, ended_ns));
+	e->stood_ns = 0;
 	keep_to_budget(e, run);
 	if (now - run->announce_ns > ANNOUNCE_NS) {
 		run->announce_ns = now;
