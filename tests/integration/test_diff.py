@@ -24,8 +24,8 @@ def loop(rounds):
         sum(range(1000))
 loop(%d)
 """
-# Who profiles it stands still for 30 times as long as it did not, and for a second: of so much 97 % is missed, and counted as soon as its
-# sampling thread goes to sleep again.
+# Who profiles it stands still for 30 times as long as it does not: of so much 97 % is missed, and counted as soon as its sampling thread
+# goes to sleep again. For less than half a second each time, as a second is a pause, which is not missed.
 UNSEEN = """
 import os, signal, time
 
@@ -39,16 +39,29 @@ def naps():
         if "plumb-sampler" in text:
             return int(text.split("\\nvoluntary_ctxt_switches:")[1].split()[0])
 
+def hold():
+    os.kill(os.getppid(), signal.SIGSTOP)
+    began, before = now(), naps()
+    while now() < began + 0.4:
+        sum(range(1000))
+    held = now() - began
+    os.kill(os.getppid(), signal.SIGCONT)
+    while naps() == before:
+        pass
+    return held
+
 with open("/proc/self/stat") as stat:
     born = int(stat.read().rsplit(")", 1)[1].split()[19]) / os.sysconf("SC_CLK_TCK")
 while naps() is None:
     pass
-os.kill(os.getppid(), signal.SIGSTOP)
-until = now() + 1 + 30 * (now() - born)
-while now() < until:
-    sum(range(1000))
+total = 0
+while total < 30 * (now() - born - total):
+    held = hold()
+    if held < 0.5:
+        total += held
+    else:
+        born += held  # it may have been a pause
 before = naps()
-os.kill(os.getppid(), signal.SIGCONT)
 while naps() < before + 10:
     pass
 """

@@ -266,7 +266,8 @@ def grows(path):
 
 
 def test_a_suspended_profiler_makes_up_for_nothing(plumb, target, any_python):
-    """SIGSTOP for a second: the target runs on, the ticks of that second are missed and counted, and none comes twice."""
+    """SIGSTOP for a third of a second: the target runs on, the ticks of that time are missed and counted, and none comes twice. From a second
+    on it is a pause, as where the machine holds this test up."""
     rate = 1000
     with target(any_python, "families.py", count=True) as busy:
         recording = plumb.path()
@@ -276,7 +277,7 @@ def test_a_suspended_profiler_makes_up_for_nothing(plumb, target, any_python):
             process.send_signal(signal.SIGSTOP)
             wait_until(lambda: all_stopped(process.pid), "plumb does not stop")
             began = time.monotonic()
-            while time.monotonic() < began + 1:
+            while time.monotonic() < began + 0.35:
                 busy.wait_progress()
             suspended = time.monotonic() - began
             process.send_signal(signal.SIGCONT)
@@ -285,7 +286,8 @@ def test_a_suspended_profiler_makes_up_for_nothing(plumb, target, any_python):
             assert process.wait(PATIENCE) == 0
     profile = plumb.report(recording)
     planned, missed, ticks = profile.duration_s * rate, profile.losses["missed"], profile.json["ticks"]
-    assert missed >= suspended * rate - 2, (missed, suspended)
+    paused_s = sum(event["duration_ns"] for event in profile.json.get("events", []) if event["kind"] == "pause") / 1e9
+    assert missed + paused_s * rate >= suspended * rate - 2, (missed, paused_s, suspended)
     assert ticks + missed <= planned + 2, "ticks were made up for: %d and %d missed of %d" % (ticks, missed, planned)
 
 
