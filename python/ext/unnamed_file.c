@@ -19,7 +19,8 @@ struct unnamed_file {
 	PyObject_HEAD _Atomic(int) fd; /* -1: closed */
 	dev_t dev;
 	ino_t ino;
-	void *held; /* a mapping: as long as it is there no other file has that inode number; NULL: none */
+	_Atomic(void *) held; /* a mapping: as long as it is there no other file has that inode number; NULL: none. A
+				 child of a fork has it, too, or something else would lie there */
 };
 
 /* Not all file systems make files without a name, nor do all say so by the same error. */
@@ -58,11 +59,8 @@ static int keep(struct unnamed_file *self, int fd)
 	}
 	self->dev = st.st_dev;
 	self->ino = st.st_ino;
-	self->held = mmap(NULL, HELD_BYTES, PROT_NONE, MAP_SHARED, fd, 0);
-	if (self->held == MAP_FAILED)
-		self->held = NULL;
-	else
-		(void)madvise(self->held, HELD_BYTES, MADV_DONTFORK);
+	void *held = mmap(NULL, HELD_BYTES, PROT_NONE, MAP_SHARED, fd, 0);
+	atomic_store(&self->held, held == MAP_FAILED ? NULL : held);
 	return 0;
 }
 
@@ -101,6 +99,9 @@ static void close_file(struct unnamed_file *self)
 
 	if (is_still(self, fd))
 		close(fd);
+	void *held = atomic_exchange(&self->held, NULL);
+	if (held)
+		munmap(held, HELD_BYTES);
 }
 
 static PyObject *file_close(PyObject *o, PyObject *none)
@@ -122,8 +123,6 @@ static void dealloc(PyObject *o)
 	PyTypeObject *type = Py_TYPE(o);
 
 	close_file((struct unnamed_file *)o);
-	if (((struct unnamed_file *)o)->held)
-		munmap(((struct unnamed_file *)o)->held, HELD_BYTES);
 	((freefunc)PyType_GetSlot(type, Py_tp_free))(o);
 	Py_DECREF(type);
 }

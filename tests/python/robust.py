@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program does all sorts of things while it is being watched. Each check_ is run; their names are told. checks.py says how."""
 import gc
+import mmap
 import multiprocessing
 import os
 import resource
@@ -11,6 +12,7 @@ import threading
 
 import plumb.profile as profile
 from checks import ENGINE, IN_PROCESS, run_all, spin, spin_until
+from plumb._plumb import UnnamedFile
 from trees import nodes
 
 if sys.version_info >= (3, 13):
@@ -322,6 +324,19 @@ threads = [threading.Thread(target=record) for _ in range(3)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 """
+
+
+def check_a_child_of_a_fork_keeps_what_it_maps():
+    """It may lie where the parent has the page that holds a file without a name."""
+    file = UnnamedFile(None)
+    pid = os.fork()
+    if pid == 0:
+        pages = [mmap.mmap(-1, mmap.PAGESIZE) for _ in range(8)]
+        del file
+        for page in pages:
+            page[0] = 1
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
 
 
 def check_interpreters_that_record_themselves_end_well():
