@@ -203,11 +203,19 @@ static struct plumb_error *decompress(struct pl_input *in, pl_input_look *look, 
 	return NULL;
 }
 
+/* A terminal is read where it is our own; of another one, as /dev/ptmx makes it, nothing comes. */
+static bool is_our_terminal(const struct stat *st)
+{
+	struct stat ours;
+
+	return isatty(STDIN_FILENO) && fstat(STDIN_FILENO, &ours) == 0 && ours.st_rdev == st->st_rdev;
+}
+
 /* /dev/zero has no end, that of others does not come, and a link to one is a few bytes in an archive. */
-static bool is_device(const struct pl_input *in, const struct stat *st)
+static bool is_device(const struct stat *st)
 {
 	if (S_ISCHR(st->st_mode))
-		return st->st_rdev != makedev(1, 3) /* /dev/null */ && !isatty(in->fd);
+		return st->st_rdev != makedev(1, 3) /* /dev/null */ && !is_our_terminal(st);
 	return S_ISBLK(st->st_mode);
 }
 
@@ -222,7 +230,7 @@ static bool is_made_up(const struct pl_input *in, const struct stat *st)
 
 static struct plumb_error *check_kind(const struct pl_input *in, const struct stat *st)
 {
-	const char *what = is_device(in, st) ? "it is a device, and not a file" : NULL;
+	const char *what = is_device(st) ? "it is a device, and not a file" : NULL;
 
 	if (S_ISDIR(st->st_mode))
 		return pl_error_errno(PLUMB_ERR_SYSTEM, EISDIR, "it cannot be read");

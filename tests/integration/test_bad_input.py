@@ -234,7 +234,9 @@ def test_a_device_is_no_file(plumb, tmp_path):
     """A link in an archive leads to one that has no end: 8 GiB of it were copied."""
     link = tmp_path / "profile.json"
     link.symlink_to("/dev/zero")
-    for path in ("/dev/zero", link):
+    terminal = tmp_path / "profile.plumb"  # a new one, at which nobody sits
+    terminal.symlink_to("/dev/ptmx")
+    for path in ("/dev/zero", link, terminal):
         result = plumb("report", path)
         assert result.status == 1 and "%s: it is a device, and not a file" % path in result.stderr, result
     assert "/dev/null: this is an empty file" in plumb("report", "/dev/null").stderr
