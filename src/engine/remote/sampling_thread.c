@@ -402,7 +402,9 @@ static void end_pause(struct pl_engine *e, struct run *run, uint64_t now)
  * pause, and nothing was missed. */
 static bool stood_still(struct pl_engine *e, struct run *run, uint64_t due, uint64_t now)
 {
-	if (!pl_suspension_was(&e->suspension, due, now))
+	bool was = pl_suspension_was(&e->suspension, due, now);
+
+	if (!was && !e->stood_ns) /* what was seen within the round stays so, however long the rest of it took */
 		return false;
 	begin_pause(e, due, leave_thread);
 	e->stood_ns = 0;
