@@ -371,17 +371,22 @@ static void where_numbers_are_is_asked_once_a_list(void **state)
 	}
 }
 
+static void begin_with_four_threads(struct python *p, struct pl_engine_options *o)
+{
+	begin(p, script, o);
+	for (int i = 0; i < 3; i++)
+		start_a_thread(p);
+	await (engine->room.threads == 4)
+		round_after(100 * PERIOD_NS);
+}
+
 /* A round over many threads whose stacks take long must not be waited for. */
 static void a_round_ends_when_sampling_is_to_stop(void **state)
 {
 	struct python p;
 	struct pl_engine_options o;
 
-	begin(&p, script, &o);
-	for (int i = 0; i < 3; i++)
-		start_a_thread(&p);
-	await (engine->room.threads == 4)
-		round_after(100 * PERIOD_NS);
+	begin_with_four_threads(&p, &o);
 	samples = 0;
 	stop_at_a_sample = true;
 	round_after(PERIOD_NS);
@@ -398,11 +403,7 @@ static void a_round_ends_a_second_after_the_time_is_over(void **state)
 	struct python p;
 	struct pl_engine_options o;
 
-	begin(&p, script, &o);
-	for (int i = 0; i < 3; i++)
-		start_a_thread(&p);
-	await (engine->room.threads == 4)
-		round_after(100 * PERIOD_NS);
+	begin_with_four_threads(&p, &o);
 	engine->options.duration_ns = 1;
 	engine->start_ns = pl_clock_monotonic_ns() - 2000000000;
 	samples = 0;
