@@ -7,6 +7,7 @@
 #include "format.h"
 #include "idmap.h"
 #include "map.h"
+#include "sum.h"
 
 #define PL_ROW_MEMORY	   128	   /* a row, its entries in hash maps, its id */
 #define PL_MEMORY_PER_BYTE 4096ull /* that rows and texts may take, of each byte of the file */
@@ -59,12 +60,6 @@ struct pl_restore {
 	PL_VEC(struct pl_place) places;
 	size_t places_paid; /* the most that a chunk had: their memory is kept */
 };
-
-/** Headers and totals can have any number: sums of losses stay at the greatest, or there would seem to be none. */
-static inline void pl_sum_up(uint64_t *sum, uint64_t more)
-{
-	*sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
-}
 
 void pl_restore_init(struct pl_restore *r, struct plumb_profile *p, pl_capture_sample_fn *fn, void *ctx);
 void pl_restore_deinit(struct pl_restore *r);

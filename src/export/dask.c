@@ -15,7 +15,7 @@ static struct plumb_error *take_sample(void *ctx, const struct pl_sample *s)
 
 	if (!pl_view_passes(d->p, &d->filter, &cell))
 		return NULL;
-	return pl_sample_tree_add(&d->tree, s->stack, 0, pl_tree_sum(s->extra, 1)); /* it knows no threads */
+	return pl_sample_tree_add(&d->tree, s->stack, 0, pl_sum_u64(s->extra, 1)); /* it knows no threads */
 }
 
 struct plumb_error *pl_dask_init(struct pl_dask *d, const struct plumb_profile *p, const struct pl_export_options *o,

@@ -190,7 +190,7 @@ static bool weighs_in_a_thread(struct pl_flame_nodes *n, const struct pl_tree_no
 	for (uint32_t i = node->first_entry; i != PL_TREE_NONE; i = entries[i].next) {
 		if (!entries[i].left_out)
 			n->thread_total[entries[i].thread] =
-				pl_tree_sum(n->thread_total[entries[i].thread], entries[i].total);
+				pl_sum_u64(n->thread_total[entries[i].thread], entries[i].total);
 	}
 	for (uint32_t i = node->first_entry; i != PL_TREE_NONE; i = entries[i].next) {
 		uint32_t thread = entries[i].thread;
@@ -270,7 +270,7 @@ static void add_up_threads(struct pl_flame_nodes *n)
 		const struct pl_tree_entry *e = &n->tree->entries.data[i];
 
 		if (e->node)
-			n->whole[e->thread] = pl_tree_sum(n->whole[e->thread], e->self);
+			n->whole[e->thread] = pl_sum_u64(n->whole[e->thread], e->self);
 	}
 }
 

@@ -47,7 +47,7 @@ static struct plumb_error *take_sample(void *ctx, const struct pl_sample *s)
 	err = pl_thread_figures_add(&w->figures, s);
 	if (err || (!pl_view_passes(w->p, &w->filter, &cell) && !pl_thread_figures_is_task(&w->figures, s->stack)))
 		return err;
-	return pl_sample_tree_add(&w->tree, s->stack, w->figures.rank_of[s->thread], pl_tree_sum(s->extra, 1));
+	return pl_sample_tree_add(&w->tree, s->stack, w->figures.rank_of[s->thread], pl_sum_u64(s->extra, 1));
 }
 
 static void put_text(struct writer *w, struct pl_text t)
@@ -89,8 +89,8 @@ static struct plumb_error *add_threads(struct writer *w, const struct pl_tree_no
 		if (!e->left_out && e->total && n->thread_total[e->thread] == 0 && !pl_vec_push(&w->threads, e->thread))
 			return &pl_err_no_memory;
 		if (!e->left_out)
-			n->thread_total[e->thread] = pl_tree_sum(n->thread_total[e->thread], e->total);
-		n->thread_self[e->thread] = pl_tree_sum(n->thread_self[e->thread], e->self);
+			n->thread_total[e->thread] = pl_sum_u64(n->thread_total[e->thread], e->total);
+		n->thread_self[e->thread] = pl_sum_u64(n->thread_self[e->thread], e->self);
 	}
 	if (w->threads.len)
 		qsort(w->threads.data, w->threads.len, sizeof *w->threads.data, compare_u32);
@@ -157,7 +157,7 @@ static void put_opcodes(struct writer *w, size_t from, size_t to)
 	const char *comma = "";
 
 	for (size_t i = from; i < to; i++)
-		w->opcode_sum[c[i].opcode] = pl_tree_sum(w->opcode_sum[c[i].opcode], c[i].count);
+		w->opcode_sum[c[i].opcode] = pl_sum_u64(w->opcode_sum[c[i].opcode], c[i].count);
 	putc('{', w->out);
 	for (size_t i = from; i < to; i++) {
 		if (w->opcode_sum[c[i].opcode] == 0)

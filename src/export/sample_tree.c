@@ -207,7 +207,7 @@ struct plumb_error *pl_sample_tree_add(struct pl_sample_tree *t, uint32_t stack,
 		entry = (uint32_t)t->entries.len - 1;
 	}
 	if (!err && entry != PL_TREE_NONE)
-		t->entries.data[entry].self = pl_tree_sum(t->entries.data[entry].self, samples);
+		t->entries.data[entry].self = pl_sum_u64(t->entries.data[entry].self, samples);
 	return err;
 }
 
@@ -219,15 +219,15 @@ void pl_sample_tree_finish(struct pl_sample_tree *t)
 		struct pl_tree_entry *e = &t->entries.data[i];
 		struct pl_tree_node *n = &t->nodes.data[e->node];
 
-		e->total = pl_tree_sum(e->total, e->self);
+		e->total = pl_sum_u64(e->total, e->self);
 		if (e->parent != PL_TREE_NONE)
-			t->entries.data[e->parent].total = pl_tree_sum(t->entries.data[e->parent].total, e->total);
+			t->entries.data[e->parent].total = pl_sum_u64(t->entries.data[e->parent].total, e->total);
 		if (e->node == 0)
 			continue;
-		n->self = pl_tree_sum(n->self, e->self);
+		n->self = pl_sum_u64(n->self, e->self);
 		if (!e->left_out)
-			n->total = pl_tree_sum(n->total, e->total);
-		t->nodes.data[0].total = pl_tree_sum(t->nodes.data[0].total, e->self);
+			n->total = pl_sum_u64(n->total, e->total);
+		t->nodes.data[0].total = pl_sum_u64(t->nodes.data[0].total, e->self);
 	}
 }
 

@@ -8,6 +8,7 @@
 
 #include "profile.h"
 #include "row_index.h"
+#include "sum.h"
 #include "vec.h"
 
 #define PL_TREE_NONE UINT32_MAX
@@ -62,11 +63,5 @@ void pl_sample_tree_finish(struct pl_sample_tree *t);
 /** The nodes in depth-first order, without recursion: the node after @p node, skipping what is below it if @p skip.
  * PL_TREE_NONE at the end. */
 uint32_t pl_sample_tree_next(const struct pl_sample_tree *t, uint32_t node, bool skip);
-
-/** Counts of hostile input may be anything: they stay at the maximum instead of starting again at 0. */
-static inline uint64_t pl_tree_sum(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
 
 #endif

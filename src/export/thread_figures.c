@@ -93,26 +93,26 @@ bool pl_thread_figures_is_task(const struct pl_thread_figures *f, uint32_t stack
 
 static void count(struct pl_figures *f, const struct pl_sample *s, uint64_t n, bool gc)
 {
-	f->total = pl_tree_sum(f->total, n);
-	f->has_gil = pl_tree_sum(f->has_gil, s->state & PL_STATE_HAS_GIL ? n : 0);
-	f->on_cpu = pl_tree_sum(f->on_cpu, s->state & PL_STATE_ON_CPU ? n : 0);
-	f->gil_requested = pl_tree_sum(f->gil_requested, s->state & PL_STATE_WANTS_GIL ? n : 0);
-	f->unknown = pl_tree_sum(f->unknown, s->state & PL_STATE_UNKNOWN ? n : 0);
-	f->has_exception = pl_tree_sum(f->has_exception, s->state & PL_STATE_EXCEPTION ? n : 0);
-	f->gc = pl_tree_sum(f->gc, gc ? n : 0);
+	f->total = pl_sum_u64(f->total, n);
+	f->has_gil = pl_sum_u64(f->has_gil, s->state & PL_STATE_HAS_GIL ? n : 0);
+	f->on_cpu = pl_sum_u64(f->on_cpu, s->state & PL_STATE_ON_CPU ? n : 0);
+	f->gil_requested = pl_sum_u64(f->gil_requested, s->state & PL_STATE_WANTS_GIL ? n : 0);
+	f->unknown = pl_sum_u64(f->unknown, s->state & PL_STATE_UNKNOWN ? n : 0);
+	f->has_exception = pl_sum_u64(f->has_exception, s->state & PL_STATE_EXCEPTION ? n : 0);
+	f->gc = pl_sum_u64(f->gc, gc ? n : 0);
 }
 
 static void end_tick(struct pl_thread_figures *f)
 {
-	f->ticks = pl_tree_sum(f->ticks, f->tick_samples);
-	f->gc_ticks = pl_tree_sum(f->gc_ticks, f->tick_gc ? f->tick_samples : 0);
+	f->ticks = pl_sum_u64(f->ticks, f->tick_samples);
+	f->gc_ticks = pl_sum_u64(f->gc_ticks, f->tick_gc ? f->tick_samples : 0);
 	f->tick_samples = 0;
 	f->tick_gc = false;
 }
 
 struct plumb_error *pl_thread_figures_add(struct pl_thread_figures *f, const struct pl_sample *s)
 {
-	uint64_t n = pl_tree_sum(s->extra, 1);
+	uint64_t n = pl_sum_u64(s->extra, 1);
 	uint32_t rank = f->rank_of[s->thread];
 	bool gc = (s->state & PL_STATE_IN_GC) || (f->marks[s->stack] & HAS_GC);
 	bool task = pl_thread_figures_is_task(f, s->stack);

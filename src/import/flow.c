@@ -66,11 +66,6 @@ static int compare_lines(const void *va, const void *vb)
 	return (a->line > b->line) - (a->line < b->line);
 }
 
-uint64_t pl_flow_sum(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* Equal edges and lines become one. */
 static void merge_equal(struct pl_flow *f)
 {
@@ -92,8 +87,8 @@ static void merge_equal(struct pl_flow *f)
 		struct pl_flow_cost *to = kept ? &f->lines.data[kept - 1].cost : NULL, c = f->lines.data[i].cost;
 
 		if (to && compare_lines(&f->lines.data[kept - 1], &f->lines.data[i]) == 0)
-			*to = (struct pl_flow_cost){pl_flow_sum(to->samples, c.samples),
-						    pl_flow_sum(to->weight_ns, c.weight_ns)};
+			*to = (struct pl_flow_cost){pl_sum_u64(to->samples, c.samples),
+						    pl_sum_u64(to->weight_ns, c.weight_ns)};
 		else
 			f->lines.data[kept++] = f->lines.data[i];
 	}

@@ -5,6 +5,7 @@
 
 #include "import.h"
 #include "map.h"
+#include "sum.h"
 #include "vec.h"
 
 /* docs/user/other-tools.md tells users what is true of the stacks that come out. */
@@ -57,8 +58,6 @@ struct plumb_error *pl_flow_function(struct pl_flow *flow, struct pl_sink *sink,
  * numbers. Errors: PLUMB_ERR_NO_MEMORY, those of the sink. */
 struct plumb_error *pl_flow_write(struct pl_flow *flow, uint32_t thread, struct pl_sink *sink) PLUMB_MUST_CHECK;
 void pl_flow_deinit(struct pl_flow *flow);
-/** Costs may be anything: a sum stays at the maximum. */
-uint64_t pl_flow_sum(uint64_t a, uint64_t b);
 
 /** The process and its only thread that such a file is about; meta data that are the same for all of them. */
 struct plumb_error *pl_flow_thread(struct pl_sink *sink, uint32_t pid, const char *engine,

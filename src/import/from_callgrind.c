@@ -382,8 +382,8 @@ static void set_meta(struct reader *r)
 	struct pl_flow_cost all = {0};
 
 	for (size_t i = 0; i < r->flow.lines.len; i++) {
-		all.samples = pl_flow_sum(all.samples, r->flow.lines.data[i].cost.samples);
-		all.weight_ns = pl_flow_sum(all.weight_ns, r->flow.lines.data[i].cost.weight_ns);
+		all.samples = pl_sum_u64(all.samples, r->flow.lines.data[i].cost.samples);
+		all.weight_ns = pl_sum_u64(all.weight_ns, r->flow.lines.data[i].cost.weight_ns);
 	}
 	r->sink->counted = all.weight_ns == 0;
 	meta->duration_ns = all.weight_ns;

@@ -7,6 +7,7 @@
 
 #include "importers.h"
 #include "json_reader.h"
+#include "sum.h"
 #include "vec.h"
 
 #define LOW_LEVEL  "<low-level>"
@@ -232,11 +233,8 @@ static struct plumb_error *give_samples(struct dask *d)
 
 static void add_up(struct dask *d)
 {
-	for (size_t i = d->nodes.len; i-- > 1;) {
-		uint64_t *below = &d->nodes.data[d->nodes.data[i].parent].below, count = d->nodes.data[i].count;
-
-		*below = *below > UINT64_MAX - count ? UINT64_MAX : *below + count;
-	}
+	for (size_t i = d->nodes.len; i-- > 1;)
+		pl_sum_up(&d->nodes.data[d->nodes.data[i].parent].below, d->nodes.data[i].count);
 }
 
 struct plumb_error *pl_dask_read(const struct pl_import_input *in, struct pl_sink *sink)

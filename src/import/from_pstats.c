@@ -217,7 +217,7 @@ struct plumb_error *pl_pstats_read(const struct pl_import_input *in, struct pl_s
 	pl_marshal_init(&r.m, in->bytes, in->len);
 	err = read_all(&r);
 	for (size_t i = 0; i < r.flow.lines.len; i++)
-		all_ns = pl_flow_sum(all_ns, r.flow.lines.data[i].cost.weight_ns);
+		all_ns = pl_sum_u64(all_ns, r.flow.lines.data[i].cost.weight_ns);
 	if (!err)
 		err = pl_flow_thread(sink, 0, "pstats", &thread);
 	sink->profile->meta.period_ns = UNIT_NS;

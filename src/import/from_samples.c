@@ -7,6 +7,7 @@
 
 #include "importers.h"
 #include "sample_stack.h"
+#include "sum.h"
 
 /* Bits of a thread's status. */
 enum status { HAS_GIL = 1, ON_CPU = 2, UNKNOWN = 4, GIL_REQUESTED = 8, HAS_EXCEPTION = 16, MAIN_THREAD = 32 };
@@ -43,11 +44,6 @@ static uint64_t times(uint64_t a, uint64_t b)
 	uint64_t product;
 
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 static struct plumb_error *read_weight(struct pl_json_reader *r, void *ctx)
@@ -179,8 +175,8 @@ static struct plumb_error *give_tick(struct samples *s)
 		pl_frames_turn(s->frames.data + seen->from, seen->to - seen->from);
 		err = pl_sink_add_frames(s->sink, &sample, s->frames.data + seen->from, seen->to - seen->from);
 	}
-	s->ticks = sum(s->ticks, s->weight);
-	s->now_ns = sum(s->now_ns, times(s->weight, s->step_ns));
+	s->ticks = pl_sum_u64(s->ticks, s->weight);
+	s->now_ns = pl_sum_u64(s->now_ns, times(s->weight, s->step_ns));
 	return err;
 }
 

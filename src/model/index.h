@@ -11,6 +11,7 @@
 #include "map.h"
 #include "profile.h"
 #include "row_index.h"
+#include "sum.h"
 
 struct pl_profile_index {
 	struct pl_map names; /* (name, qualname, file) -> id of the triple */
@@ -69,11 +70,5 @@ struct plumb_error *pl_cells_widen(struct plumb_profile *p, unsigned shift) PLUM
 
 /** Empty the indices of all batches. */
 void pl_cells_forget(struct pl_row_index cells[PL_BATCHES]);
-
-/** Counts of hostile recordings may be anything: they stay at the maximum instead of starting again at 0. */
-static inline uint64_t pl_sum_u64(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
 
 #endif

@@ -102,9 +102,9 @@ static void sum_cells(const struct plumb_profile *p, struct plumb_profile_info *
 	for (uint32_t i = 0; i < p->cell_count; i++) {
 		const struct pl_cell *c = &p->cells[i];
 
-		ret->samples = pl_tree_sum(ret->samples, c->samples);
-		ret->weight_ns = pl_tree_sum(ret->weight_ns, c->weight_ns);
-		by_quality[c->quality] = pl_tree_sum(by_quality[c->quality], c->samples);
+		ret->samples = pl_sum_u64(ret->samples, c->samples);
+		ret->weight_ns = pl_sum_u64(ret->weight_ns, c->weight_ns);
+		by_quality[c->quality] = pl_sum_u64(by_quality[c->quality], c->samples);
 	}
 #define PLUMB_QUALITY(name, member, ...) ret->member = by_quality[PL_##name];
 #include <plumb/words.def>
