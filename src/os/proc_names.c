@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -78,19 +79,22 @@ static void out_argument(struct out *o, const char *arg)
 	out_char(o, '\'');
 }
 
-/* Arguments of a process: strings one behind the other. */
+/* Arguments of a process: strings one behind the other. On the heap, for threads of the program ask, too, whose stack
+ * may be 32 KiB. */
 struct arguments {
-	char text[CMDLINE_MAX];
-	size_t len; /* with the last NUL; 0: none */
+	char *text; /* to be freed */
+	size_t len; /* with the last NUL; 0: none, or no memory for them */
 };
 
-static void read_arguments(pid_t pid, struct arguments *a)
+static struct arguments read_arguments(pid_t pid)
 {
-	ssize_t len = pl_proc_file(pl_proc_live_task(pid), "cmdline", a->text, sizeof a->text);
+	struct arguments a = {.text = malloc(CMDLINE_MAX)};
+	ssize_t len = a.text ? pl_proc_file(pl_proc_live_task(pid), "cmdline", a.text, CMDLINE_MAX) : 0;
 	/* A program that renames itself leaves NULs of the old, longer text behind. */
-	while (len > 0 && a->text[len - 1] == '\0')
+	while (len > 0 && a.text[len - 1] == '\0')
 		len--;
-	a->len = len > 0 ? (size_t)len + 1 : 0;
+	a.len = len > 0 ? (size_t)len + 1 : 0;
+	return a;
 }
 
 /* The argument behind @p arg; NULL at the end. */
@@ -105,8 +109,7 @@ static const char *next_argument(const struct arguments *a, const char *arg)
 void pl_proc_command(pid_t pid, char *buf, size_t size)
 {
 	struct out o = out_to(buf, size);
-	struct arguments args;
-	read_arguments(pid, &args);
+	struct arguments args = read_arguments(pid);
 	if (!args.len) {
 		char comm[16];
 		pl_proc_comm(pid, pid, comm);
@@ -122,6 +125,7 @@ void pl_proc_command(pid_t pid, char *buf, size_t size)
 			out_argument(&o, arg);
 		}
 	}
+	free(args.text);
 }
 
 void pl_proc_exe(pid_t pid, char *buf, size_t size)
@@ -179,20 +183,27 @@ static bool out_program(struct out *o, const char *name, const char *stop)
 	return o->len > 0;
 }
 
+/* What a Python program calls itself; false: nothing. */
+static bool out_python(struct out *o, const struct arguments *a, const char *exe)
+{
+	if (a->len && is_python_name(a->text)) {
+		const char *script = script_argument(a);
+		return script && out_program(o, script, "");
+	}
+	/* It gave itself a title, such as "gunicorn: worker". */
+	return a->len && is_python_name(exe) && out_program(o, a->text, ": ");
+}
+
 void pl_proc_program(pid_t pid, char *buf, size_t size)
 {
 	struct out o = out_to(buf, size);
 	char exe[4096], comm[16];
-	struct arguments args;
-	read_arguments(pid, &args);
+	struct arguments args = read_arguments(pid);
 	pl_proc_exe(pid, exe, sizeof exe);
-	if (args.len && is_python_name(args.text)) {
-		const char *script = script_argument(&args);
-		if (script && out_program(&o, script, ""))
-			return;
-	} else if (args.len && is_python_name(exe) && out_program(&o, args.text, ": ")) {
-		return; /* it gave itself a title, such as "gunicorn: worker" */
-	}
+	bool known = out_python(&o, &args, exe);
+	free(args.text);
+	if (known)
+		return;
 	pl_proc_comm(pid, pid, comm);
 	if (!out_program(&o, exe, "") && !out_program(&o, comm, ""))
 		out_str(&o, "program");
@@ -201,10 +212,11 @@ void pl_proc_program(pid_t pid, char *buf, size_t size)
 bool pl_proc_is_python(pid_t pid)
 {
 	char exe[4096];
-	struct arguments args;
-	read_arguments(pid, &args);
+	struct arguments args = read_arguments(pid);
 	pl_proc_exe(pid, exe, sizeof exe);
-	return args.len && (is_python_name(args.text) || is_python_name(exe));
+	bool is_python = args.len && (is_python_name(args.text) || is_python_name(exe));
+	free(args.text);
+	return is_python;
 }
 
 /* "dir/app.py" is called app.py and dir/app.py, and app.py is called app. */
@@ -305,17 +317,21 @@ static bool is_script_called(pid_t pid, const struct arguments *a, const char *n
 	return script && (is_path_called(script, name) || is_same_file(pid, script, name));
 }
 
-bool pl_proc_is_called(pid_t pid, const char *name)
+static bool are_called(pid_t pid, const struct arguments *a, const char *name)
 {
 	char exe[4096], comm[16];
-	struct arguments args;
-	read_arguments(pid, &args);
-	if (!args.len)
-		return false; /* a kernel thread, or it has ended */
 	pl_proc_exe(pid, exe, sizeof exe);
 	pl_proc_comm(pid, pid, comm);
-	if ((is_python_name(args.text) || is_python_name(exe)) && is_script_called(pid, &args, name))
+	if ((is_python_name(a->text) || is_python_name(exe)) && is_script_called(pid, a, name))
 		return true;
-	args.text[strcspn(args.text, ": ")] = '\0';
-	return is_path_called(exe, name) || is_path_called(args.text, name) || strcmp(comm, name) == 0;
+	a->text[strcspn(a->text, ": ")] = '\0';
+	return is_path_called(exe, name) || is_path_called(a->text, name) || strcmp(comm, name) == 0;
+}
+
+bool pl_proc_is_called(pid_t pid, const char *name)
+{
+	struct arguments args = read_arguments(pid);
+	bool called = args.len && are_called(pid, &args, name); /* none: a kernel thread, or it has ended */
+	free(args.text);
+	return called;
 }

@@ -388,4 +388,25 @@ def check_all_is_written_in_threads_with_small_stacks():
     assert (result.returncode, result.stdout.strip()) == (0, "True"), result
 
 
+RECORDS_IN_A_SMALL_THREAD = """
+import plumb, threading
+def record():
+    with plumb.profile() as p:
+        while not p.tree()["count"]:
+            pass
+    print("recorded")
+record()  # an import takes more stack, of Python's own
+threading.stack_size(32 << 10)
+thread = threading.Thread(target=record)
+thread.start()
+thread.join()
+"""
+
+
+def check_a_thread_with_the_smallest_stack_there_is_can_record():
+    if IN_PROCESS and sys.version_info < (3, 14):  # later ones keep more than that free
+        result = run(RECORDS_IN_A_SMALL_THREAD, watched=False)
+        assert (result.returncode, result.stdout) == (0, 2 * "recorded\n"), result
+
+
 run_all(globals())
