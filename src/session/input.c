@@ -8,25 +8,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "capture.h"
 #include "gzip.h"
+#include "input_kind.h"
 #include "temp_file.h"
 
-#define PIECE	  (256u << 10)
-#define MAX_BYTES (8ull << 30)
-/* Deflate does up to 1,032 with what repeats itself all over; stacks and JSON of profiles become a tenth, a hundredth
- * where a program does the same for hours. Frames of two bytes take sixty times as much memory: see ROWS_A_BYTE. */
-#define MAX_RATIO  200
-#define RATIO_BASE (16ull << 20)
+#define PIECE	   (256u << 10)
+#define MAX_BYTES  (8ull << 30)
 #define LOOK_BYTES (1u << 20)
 
 static struct plumb_error *too_large(const char *what)
@@ -37,7 +32,8 @@ static struct plumb_error *too_large(const char *what)
 static struct plumb_error *unpacks_too_far(void)
 {
 	return pl_error_hint(
-		pl_error(PLUMB_ERR_LIMIT, "it is gzip data that unpacks to more than %d times its length", MAX_RATIO),
+		pl_error(PLUMB_ERR_LIMIT, "it is gzip data that unpacks to more than %d times its length",
+			 PL_INPUT_MAX_RATIO),
 		"a file made to fill the disk does that; if it is a profile, unpack it with 'gunzip' first");
 }
 
@@ -105,22 +101,49 @@ static struct plumb_error *make_copy(struct pl_input *in)
 	return err;
 }
 
-static struct plumb_error *open_path(const char *path, int *ret)
+static struct plumb_error *not_opened(const char *path)
 {
-	bool standard = strcmp(path, "-") == 0;
-	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd >= 0) {
-		*ret = fd;
-		return NULL;
-	}
-	if (!standard && (errno == ENOENT || errno == ENOTDIR))
+	if (errno == ENOENT || errno == ENOTDIR)
 		return pl_error_hint(pl_error(PLUMB_ERR_NOT_FOUND, "there is no file %s", path), "%s",
 				     "recordings are named plumb.PROGRAM.PID.plumb");
 	struct plumb_error *err = pl_error_errno(PLUMB_ERR_SYSTEM, errno, "it cannot be opened");
 	if (errno == EACCES)
 		err = pl_error_hint(err, "%s", "a recording can be read by whoever made it, and by root");
 	return err;
+}
+
+/* The file that @p handle is for; where /proc is not there, the one that has its name by now. */
+static int reopen(int handle, const char *path)
+{
+	char link[40];
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", handle);
+	int fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	return fd < 0 && errno == ENOENT ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : fd;
+}
+
+/* What it is comes first: to open a device can do something (a watchdog restarts the machine). */
+static struct plumb_error *open_named(const char *path, int *ret)
+{
+	int handle = open(path, O_PATH | O_CLOEXEC);
+
+	if (handle < 0)
+		return not_opened(path);
+	struct plumb_error *err = pl_input_check(handle);
+	if (!err) {
+		*ret = reopen(handle, path);
+		err = *ret < 0 ? not_opened(path) : NULL;
+	}
+	close(handle);
+	return err;
+}
+
+static struct plumb_error *open_path(const char *path, int *ret)
+{
+	if (strcmp(path, "-") != 0)
+		return open_named(path, ret);
+	*ret = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	return *ret < 0 ? pl_error_errno(PLUMB_ERR_SYSTEM, errno, "it cannot be opened") : NULL;
 }
 
 static size_t first_bytes(const struct pl_input *in, uint8_t *ret, size_t len)
@@ -170,7 +193,7 @@ static struct plumb_error *write_piece(void *ctx, const void *bytes, size_t len)
 
 static struct plumb_error *decompress_into(const struct pl_import_input *from, struct unpacking *u)
 {
-	uint64_t most = MAX_RATIO * (uint64_t)from->len + RATIO_BASE;
+	uint64_t most = PL_INPUT_MAX_RATIO * (uint64_t)from->len + PL_INPUT_RATIO_BASE;
 	struct plumb_error *err =
 		pl_gunzip(from->bytes, from->len, most < MAX_BYTES ? most : MAX_BYTES, write_piece, u);
 
@@ -203,54 +226,16 @@ static struct plumb_error *decompress(struct pl_input *in, pl_input_look *look, 
 	return NULL;
 }
 
-/* A terminal is read where it is our own; of another one, as /dev/ptmx makes it, nothing comes. */
-static bool is_our_terminal(const struct stat *st)
-{
-	struct stat ours;
-
-	return isatty(STDIN_FILENO) && fstat(STDIN_FILENO, &ours) == 0 && ours.st_rdev == st->st_rdev;
-}
-
-/* /dev/zero has no end, that of others does not come, and a link to one is a few bytes in an archive. */
-static bool is_device(const struct stat *st)
-{
-	if (S_ISCHR(st->st_mode))
-		return st->st_rdev != makedev(1, 3) /* /dev/null */ && !is_our_terminal(st);
-	return S_ISBLK(st->st_mode);
-}
-
-/* A file of /proc can be as endless: pagemap has 256 GiB for each process. */
-static bool is_made_up(const struct pl_input *in, const struct stat *st)
-{
-	struct statfs fs;
-
-	return S_ISREG(st->st_mode) && fstatfs(in->fd, &fs) == 0 &&
-	       (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == TRACEFS_MAGIC || fs.f_type == DEBUGFS_MAGIC);
-}
-
-static struct plumb_error *check_kind(const struct pl_input *in, const struct stat *st)
-{
-	const char *what = is_device(st) ? "it is a device, and not a file" : NULL;
-
-	if (S_ISDIR(st->st_mode))
-		return pl_error_errno(PLUMB_ERR_SYSTEM, EISDIR, "it cannot be read");
-	if (is_made_up(in, st))
-		what = "the kernel makes it up, and it is not a file";
-	return !what ? NULL
-		     : pl_error_hint(pl_error(PLUMB_ERR_NOT_A_RECORDING, "%s", what), "%s",
-				     "give a file, or '-' for what a pipe brings");
-}
-
 static struct plumb_error *prepare(struct pl_input *in, pl_input_look *look, void *ctx)
 {
 	uint8_t magic[3];
 	struct stat st;
+	struct plumb_error *err = pl_input_check(in->fd);
 
-	if (fstat(in->fd, &st))
-		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "it cannot be read");
-	struct plumb_error *err = check_kind(in, &st);
 	if (err)
 		return err;
+	if (fstat(in->fd, &st))
+		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "it cannot be read");
 	if (!S_ISREG(st.st_mode) || lseek(in->fd, 0, SEEK_CUR) != 0) { /* a pipe, or standard input that was begun */
 		err = make_copy(in);
 		if (err)

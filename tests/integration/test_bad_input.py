@@ -252,6 +252,28 @@ def test_what_the_kernel_makes_up_is_no_file(plumb, tmp_path):
         assert result.status == 1 and "%s: the kernel makes it up, and it is not a file" % path in result.stderr, result
 
 
+@pytest.mark.smoke
+def test_a_device_is_not_opened(plumb, tmp_path):
+    """To open one can do something: a watchdog restarts the machine, a tape goes back to its beginning. /dev/tty says whether it was."""
+    link = tmp_path / "profile.json"
+    link.symlink_to("/dev/tty")
+    result = plumb("report", link, before=["setsid", "--wait"])  # has no terminal, so that it cannot be opened
+    assert result.status == 1 and "it is a device, and not a file" in result.stderr, result
+
+
+@pytest.mark.smoke
+def test_a_file_of_holes_is_not_copied(plumb, tmp_path):
+    """A few bytes of an archive. 8 GiB were copied of it."""
+    path = tmp_path / "profile.json"
+    with path.open("wb") as file:
+        file.write(b'{"name": ')
+        file.truncate(6 << 30)
+    for given in ("report", path), ("report", "-"):
+        with path.open("rb") as file:
+            result = plumb(*given, stdin=file)
+        assert result.status == 1 and "nearly all of its 6144 MiB are holes" in result.stderr, result
+
+
 def test_a_recording_cut_at_any_byte_opens_with_its_whole_chunks(plumb, recording):
     data = recording.read_bytes()
     whole = plumb.report(recording)
