@@ -94,19 +94,19 @@ static bool find_register(struct walk *w, const struct pl_cfi_rule *rule, unsign
 	return true;
 }
 
-/* All of them, as they are in the caller. */
+/* All of them, as they are in the caller. None of a root's are asked for. */
 static enum step find_registers(struct walk *w, const struct pl_cfi_row *row, const struct pl_fde *f, pl_addr cfa)
 {
 	const struct pl_unwind_arch *arch = w->u->arch;
 	struct pl_registers to = {0};
 
+	if (row->regs[arch->pc].kind == PL_CFI_UNDEFINED)
+		return STEP_ROOT;
 	for (unsigned n = 0; n < arch->count; n++)
 		if (!find_register(w, &row->regs[n], n, cfa, &to))
 			return fail(w, PL_UNWIND_UNREADABLE);
 	if (row->regs[arch->sp].kind == PL_CFI_UNSAID)
 		pl_register_set(&to, arch->sp, cfa);
-	if (row->regs[arch->pc].kind == PL_CFI_UNDEFINED)
-		return STEP_ROOT;
 	uint64_t pc, sp;
 	if (f->pc_column != arch->pc || !pl_register_get(&to, arch->pc, &pc) || !pl_register_get(&to, arch->sp, &sp))
 		return fail(w, PL_UNWIND_REGISTER);
