@@ -15,6 +15,7 @@
 #include "gzip.h"
 #include "spool.h"
 #include "timeline.h"
+#include "words.h"
 
 #define VERSION	      66
 #define GECKO_VERSION 31
@@ -75,10 +76,10 @@ static void write_cpu(struct pl_firefox *w, const struct thread_row *row)
 {
 	if (w->p->meta.mode == PL_MODE_CPU)
 		pl_json_u64(&w->j, row->weight_ns);
-	else if (row->state & PL_STATE_ON_CPU)
-		pl_json_u64(&w->j, row->seen_ns);
 	else if (row->state & PL_STATE_UNKNOWN)
 		pl_json_null(&w->j);
+	else if ((row->state & PL_STATE_ON_CPU) && !pl_state_ready(row->state))
+		pl_json_u64(&w->j, row->seen_ns);
 	else
 		pl_json_u64(&w->j, 0);
 }

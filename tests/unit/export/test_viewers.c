@@ -153,6 +153,27 @@ static void labels_are_markers_of_the_firefox_profiler(void **state)
 	build_end(&b);
 }
 
+/* It shares a processor: half of the time it is ready. Nothing is before the first sample. */
+static void who_is_ready_uses_no_cpu_time(void **state)
+{
+	struct pl_export_options o = build_options(80);
+	struct instants all = {.count = 0};
+	struct build b;
+	size_t len;
+
+	build_start(&b);
+	uint32_t stack = build_frame(&b, 0, "serve", "/srv/app.py", 7);
+	for (uint64_t ms = 1; ms <= 5; ms++)
+		add_instant(&b, &all, ms, stack);
+	all.list[2].state |= PL_REASON_CPU << PL_STATE_BITS;
+	all.list[4].state |= PL_REASON_CPU << PL_STATE_BITS;
+	b.p->stream = (struct pl_stream){.each = each_instant, .ctx = &all};
+	char *got = build_output(b.p, "firefox", &o, &len);
+	assert_non_null(strstr(got, "\"threadCPUDelta\":[0,1000000,0,1000000,0]"));
+	free(got);
+	build_end(&b);
+}
+
 static void an_empty_profile_is_written(void **state)
 {
 	struct pl_export_options o = build_options(80);
@@ -197,6 +218,7 @@ int main(void)
 		cmocka_unit_test(as_in_the_golden_files),
 		cmocka_unit_test(libraries_are_known_by_their_builds),
 		cmocka_unit_test(labels_are_markers_of_the_firefox_profiler),
+		cmocka_unit_test(who_is_ready_uses_no_cpu_time),
 		cmocka_unit_test(an_empty_profile_is_written),
 		cmocka_unit_test(the_longest_suffix_says_the_format),
 	};
