@@ -50,14 +50,18 @@ struct reader {
 	uint32_t pid;
 };
 
+static bool begins_with(const struct pl_import_input *in, size_t len, const char *text)
+{
+	return len >= strlen(text) && memcmp(in->bytes, text, strlen(text)) == 0;
+}
+
 bool pl_callgrind_is(const struct pl_import_input *in)
 {
-	static const char mark[] = "# callgrind format";
 	size_t len = in->len < HEAD_BYTES ? in->len : HEAD_BYTES;
 
-	if (len >= sizeof mark - 1 && memcmp(in->bytes, mark, sizeof mark - 1) == 0)
-		return true;
-	return memmem(in->bytes, len, "\nevents:", 8) && memmem(in->bytes, len, "\nfn=", 4);
+	return begins_with(in, len, "# callgrind format") ||
+	       ((begins_with(in, len, "events:") || memmem(in->bytes, len, "\nevents:", 8)) &&
+		memmem(in->bytes, len, "\nfn=", 4));
 }
 
 static struct plumb_error *fail(const struct reader *r, const char *what)

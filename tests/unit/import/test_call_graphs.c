@@ -81,6 +81,18 @@ static void expect_failure(const char *format, const char *text, const char *mes
 #define HEAD "# callgrind format\nevents: Ir Dr\n"
 
 /* a (10) calls b for 60 and c for 30; b (20) calls c for 40; c has 70 in two lines. */
+/* Nothing stands in front of what is counted: no mark, no version. */
+static void a_file_that_begins_with_its_events_is_known(void **state)
+{
+	static const char text[] = "events: Ir\nfl=x.py\nfn=a\n5 10\n";
+	struct got g;
+
+	read_bytes("callgrind", text, strlen(text), &g);
+	assert_null(g.err);
+	expect(&g, "a", 10, 10);
+	release(&g);
+}
+
 static void without_recursion_all_figures_are_kept(void **state)
 {
 	static const char text[] = HEAD "fl=(1) x.py\nfn=(1) a\n5 10 1\ncfn=(2) b\ncalls=3 7\n6 60\n"
@@ -312,6 +324,7 @@ static void without_memory_it_is_said(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_that_begins_with_its_events_is_known),
 		cmocka_unit_test(without_recursion_all_figures_are_kept),
 		cmocka_unit_test(names_that_come_first_in_jumps_are_known),
 		cmocka_unit_test(recursion_is_folded_and_own_costs_stay),
