@@ -121,7 +121,7 @@ def check_only_this_machine_may_look_unless_others_are_allowed():
                          ("example.com", 403), ("localhost.example.com", 403), ("127.0.0.1.example.com:80", 403), ("", 403), ("[::1", 403),
                          ("localhost, example.com", 403)]:  # fmt: skip
         assert ask("GET", "/status", headers={"Host": host})[0] == status, host
-    for header in ("X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"):
+    for header in ("X-Forwarded-For", "X-Forwarded-Port", "Forwarded", "Via", "X-Real-IP", "CF-Connecting-IP"):
         assert ask("GET", "/status", headers={header: "127.0.0.1"})[0] == 403, header
         assert ask("GET", "/status", headers={header: "127.0.0.1"}, peer="10.1.2.3")[0] == 401, header
     assert ask("GET", "/status", headers={"Authorization": "Bearer " + ask.token}, peer="10.1.2.3")[0] == 200

@@ -41,7 +41,8 @@ _AT_ONCE = "allow answers at once, by True or False: what it gives is to be awai
 _ANOTHER_SITE = "a page of another site asked for this: enter the address yourself"
 _ASK = {"www-authenticate": 'Basic realm="plumb", charset="UTF-8"'}
 # What proxies add. They can be forged, so they never allow anything.
-_FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+_FORWARDED = ("forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip")
+_FORWARDED_BEGINS = "x-forwarded-"
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]*)(:\d+)?")
 
 
@@ -120,7 +121,7 @@ class Access:
         raise TypeError(_AT_ONCE)
 
     def _check_local(self, request: Request) -> None:
-        if any(name in request.headers for name in _FORWARDED):
+        if any(name in _FORWARDED or name.startswith(_FORWARDED_BEGINS) for name in request.headers):
             raise Refused(403, "this came through a proxy: give the control application a token")
         if not _names_loopback(request.headers.get("host", "localhost")):
             raise Refused(403, "the name in Host is not one of this machine's loopback: give the control application a token")
