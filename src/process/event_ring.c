@@ -8,9 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS_MAX   65536u
-#define BATCHES	    4		 /* of a look */
-#define PATIENCE_NS 100000000ull /* for an event that is being written */
+#define SLOTS_MAX 65536u
+#define BATCHES	  4 /* of a look */
+
+/* For an event that is being written: its thread may wait for a processor, on a machine that has far too much to do for
+ * seconds. Less where others have filled half of the ring behind it. */
+#define PATIENCE_NS	  3000000000ull
+#define LEAST_PATIENCE_NS 100000000ull
 
 struct pl_event_room {
 	struct plumb_event_slot slots[PL_EVENTS_A_LOOK];
@@ -187,12 +191,17 @@ static void take_all(struct pl_event_ring *r, const struct batch *b, struct pl_e
 	r->stuck_ns = b->whole ? 0 : r->stuck_ns;
 }
 
+static uint64_t patience_ns(const struct pl_event_ring *r, uint64_t said)
+{
+	return said - r->next > r->known.slots / 2 ? LEAST_PATIENCE_NS : PATIENCE_NS;
+}
+
 /* The next one is not whole. Who writes it may be waiting for a processor; a thread that was killed never goes on. */
-static void wait_for_next(struct pl_event_ring *r, struct pl_event_look *look)
+static void wait_for_next(struct pl_event_ring *r, uint64_t said, struct pl_event_look *look)
 {
 	if (!r->stuck_ns)
 		r->stuck_ns = look->now_ns;
-	if (!look->last && look->now_ns - r->stuck_ns < PATIENCE_NS)
+	if (!look->last && look->now_ns - r->stuck_ns < patience_ns(r, said))
 		return;
 	r->next++;
 	r->stuck_ns = 0;
@@ -227,7 +236,7 @@ static bool look_once(struct pl_event_ring *r, struct pl_mem *mem, struct batch 
 	look->lost += were_early(r, b, look) ? 0 : gone;
 	take_all(r, b, look);
 	if (b->whole < b->count)
-		wait_for_next(r, look);
+		wait_for_next(r, said, look);
 	return b->whole || r->stuck_ns == 0;
 }
 
