@@ -115,13 +115,6 @@ def _popen(command: List[str], output: int, messages: int) -> "subprocess.Popen[
     return process
 
 
-def _wait_until_gone(tid: int) -> None:
-    """A thread that is at its end: it would be sampled. A moment at most."""
-    until = time.monotonic() + 0.1
-    while time.monotonic() < until and os.path.exists("/proc/self/task/%d" % tid):
-        time.sleep(0.0002)
-
-
 class _Program:
     """Such a program, which has an owner from its first moment on: a thread starts it, for in the main thread a signal handler may
     raise between any two steps of Popen, and leave the process and ends of its pipe to nobody."""
@@ -129,14 +122,12 @@ class _Program:
     def __init__(self) -> None:
         self._made: Dict[str, Optional[subprocess.Popen[bytes]]] = {}  # by whoever comes first: it, or None if nobody wants it any more
         self._error: Optional[BaseException] = None
-        self._tid = 0
         self._done = threading.Lock()
         self._done.acquire()
 
     def start(self, command: List[str], output: int, messages: int) -> "subprocess.Popen[bytes]":
         _thread.start_new_thread(self._start, (command, output, messages))
         self._done.acquire()
-        _wait_until_gone(self._tid)
         if self._error is not None:
             raise self._error
         process = self.process
@@ -149,9 +140,8 @@ class _Program:
         return self._made.get("")
 
     def _start(self, command: List[str], output: int, messages: int) -> None:
-        self._tid = threading.get_native_id()
-        try:
-            process = _popen(command, output, messages)
+        try:  # this thread is not to be sampled
+            process = _popen([*command, "--after", str(threading.get_native_id())], output, messages)
             if self._made.setdefault("", process) is not process:
                 _end_in_time(process)
         except BaseException as error:

@@ -2,6 +2,7 @@
 /* plumb attach: sample a running process. Layer cli. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "outcome.h"
@@ -25,9 +26,18 @@ static bool set_tags_at(struct config *c, const char *value, struct failure *why
 	return true;
 }
 
-/* Of who starts us, has to know, and has tags: the engine of `import plumb` that is external. */
+static bool set_after(struct config *c, const char *value, struct failure *why)
+{
+	if (!value_u64(value, &c->after))
+		return refuse(why, "give the id of a thread", "'%s' is not the id of a thread", value);
+	return true;
+}
+
+/* Of who starts us, in a thread for that alone, has to know, and has tags: the engine of `import plumb` that is
+ * external. */
 static const struct opt options_announce[] = {
 	{"announce", 0, NULL, NULL, "Output", set_announce},
+	{"after", 0, "TID", NULL, "Output", set_after},
 	{"tags-at", 0, "ADDRESS", NULL, "Output", set_tags_at},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
@@ -82,6 +92,18 @@ static void tell_early_end(const struct config *c, const struct chosen *chosen, 
 	snprintf(message, sizeof message, "the process%s ended after %.1f of %.1f s", chosen->count > 1 ? "es" : "",
 		 (double)sampled_ns / 1e9, (double)c->session.duration_ns / 1e9);
 	complain(message, "");
+}
+
+/* The thread that has started us is at its end, and would be sampled. Ten seconds at most: its number may be another's.
+ */
+static void wait_until_it_has_ended(pid_t pid, uint64_t tid)
+{
+	struct timespec step = {.tv_nsec = 500000};
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/task/%llu", (int)pid, (unsigned long long)tid);
+	for (int i = 0; i < 20000 && access(path, F_OK) == 0; i++)
+		nanosleep(&step, NULL);
 }
 
 /* On standard output, where attach has nothing else to say. */
@@ -142,6 +164,8 @@ static int attach(struct config *c, struct chosen *chosen)
 		return EXIT_OWN_FAILURE;
 	if (!outcome_prepare(c, &second, &why))
 		return complain_failure(&why);
+	if (c->after)
+		wait_until_it_has_ended(chosen->pids[0], c->after);
 	signals_before_attach();
 	int status = sample(c, chosen, &second);
 	outcome_discard(&second);

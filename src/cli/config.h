@@ -29,10 +29,11 @@ struct config {
 	enum color color;
 	int width; /* 0: that of the terminal */
 	bool quiet, help;
-	bool announce; /* attach: say when it samples */
-	bool open;     /* show the page */
-	bool man;      /* help: as a man page */
-	bool plain;    /* top: lines instead of a screen */
+	bool announce;	/* attach: say when it samples */
+	uint64_t after; /* attach: a thread that has to have ended by then; 0: none */
+	bool open;	/* show the page */
+	bool man;	/* help: as a man page */
+	bool plain;	/* top: lines instead of a screen */
 	bool rate_given;
 	char *const *words; /* the command line from the name of the command on, as it was given; ends with NULL */
 };

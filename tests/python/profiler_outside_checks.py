@@ -8,15 +8,35 @@ import signal
 import threading
 
 import plumb
+from plumb import _external
 from controlling import (
     PERIOD, a_signal_handler_may_interrupt_each_call, begun_and_given_up_at_instructions, children, descriptors, hot_function, in_child, interrupted_at,
-    nothing_is_left, reset, run_checks, tasks, ten_clients_read_what_is_controlled_meanwhile, until, warnings_of_a_fork,
+    nothing_is_left, reset, run_checks, spin, tasks, ten_clients_read_what_is_controlled_meanwhile, until, warnings_of_a_fork,
 )
 from raising import refusal
 
 
 def seen(profiler, regex):
     return sum(record["total_samples"] for record in profiler.query(regex))
+
+
+def check_the_thread_that_starts_plumb_is_not_seen():
+    """On a busy machine it may take its time to end."""
+    popen = _external._popen
+
+    def started_slowly(*arguments):
+        process = popen(*arguments)
+        spin(0.05)
+        return process
+
+    _external._popen = started_slowly
+    try:
+        with plumb.profile(engine="external") as recording:
+            while not recording.tree()["count"]:
+                hot_function()
+    finally:
+        _external._popen = popen
+    assert recording.info()["threads"] == 1, str(recording)
 
 
 def check_sampling_from_outside_is_controlled_alike():
@@ -34,7 +54,7 @@ def check_sampling_from_outside_is_controlled_alike():
     profiler.pause()
     counted, known = seen(profiler, "^hot_"), profiler.status()
     assert not children() and known["state"] == "paused" and counted > 0 and known["engine"] == "external", profiler.show()
-    assert json.loads(json.dumps(known)) == known and known["elapsed"] > 0 and known["cpu"] > 0 and known["threads"] == 1
+    assert json.loads(json.dumps(known)) == known and known["elapsed"] > 0 and known["cpu"] > 0 and known["threads"] == 1, known
     hot_function()
     assert profiler.status() == known and seen(profiler, "^hot_") == counted
     profiler.set_interval(0.002)
