@@ -7,43 +7,61 @@ import functools
 import inspect
 import os
 import warnings
-from typing import Any, Callable
+import weakref
+from typing import Any, Callable, Dict
 
 from plumb import _forks
 from plumb._unseen import unseen
 
 
+class _Call:
+    """One call that runs."""
+
+    def __init__(self, calls: _Calls) -> None:
+        self._calls = calls
+
+    def __enter__(self) -> None:
+        self._calls.begin(self)
+
+    def __exit__(self, *error: Any) -> None:
+        self._calls.end(id(self))
+
+
 class _Calls:
-    """One recording for all calls that overlap: those of several threads or tasks, and of a function that calls itself."""
+    """One recording for all calls that overlap: those of several threads or tasks, and of a function that calls itself. A signal handler
+    can raise in the middle of a call's beginning and of its end; that call ends when its frame has gone."""
 
     def __init__(self, record: Callable[[], Any], done: Callable[[Any], None]) -> None:
         self._record, self._done = record, done
         self._lock = _forks.Lock()
-        self._running, self._recording, self._pid = 0, None, 0
+        self._recording, self._pid = None, 0
+        self._running: Dict[int, "weakref.ref[_Call]"] = {}  # by their ids
 
-    def __enter__(self) -> None:
+    def begin(self, call: _Call) -> None:
+        number = id(call)
         with self._lock:
             if self._pid != os.getpid():  # what ran in the parent of a fork is not ours to stop
-                self._running, self._pid = 0, os.getpid()
-            self._running += 1  # first: a signal handler may call the same function
-            if self._running == 1:
-                self._begin()
+                self._running, self._recording, self._pid = {}, None, os.getpid()
+            # First: a signal handler may call the same function.
+            self._running[number] = weakref.ref(call, lambda _: self.end(number))
+            if len(self._running) == 1:
+                self._start(number)
 
-    def _begin(self) -> None:
+    def _start(self, number: int) -> None:
         try:
             self._recording = self._record().start()
-        except BaseException:
-            self._running -= 1
+        except BaseException:  # which has the call, as long as somebody has it
+            self._running.pop(number, None)
             raise
 
-    def __exit__(self, *error: Any) -> None:
+    def end(self, number: int) -> None:
         recording = None
         with self._lock:
             if self._pid != os.getpid():
                 return
-            self._running -= 1
-            if self._running == 0:
-                recording = self._recording
+            if len(self._running) == 1 and number in self._running:  # taken first: it ends when nobody has it
+                recording, self._recording = self._recording, None
+            self._running.pop(number, None)
         if recording is not None:
             self._finish(recording)
 
@@ -54,13 +72,13 @@ class _Calls:
             self._done(recording)
         except Exception as trouble:
             text = "plumb: a decorated function ended, but its profile could not be printed or handed to done=: %s: %s"
-            warnings.warn(text % (type(trouble).__name__, trouble), RuntimeWarning, stacklevel=4)
+            warnings.warn(text % (type(trouble).__name__, trouble), RuntimeWarning, stacklevel=5)
 
 
 def _plain(function: Any, calls: _Calls) -> Any:
     @unseen
     def call(*args: Any, **kwargs: Any) -> Any:
-        with calls:
+        with _Call(calls):
             return function(*args, **kwargs)
 
     return call
@@ -69,7 +87,7 @@ def _plain(function: Any, calls: _Calls) -> Any:
 def _generator(function: Any, calls: _Calls) -> Any:
     @unseen
     def call(*args: Any, **kwargs: Any) -> Any:
-        with calls:
+        with _Call(calls):
             return (yield from function(*args, **kwargs))
 
     return call
@@ -78,7 +96,7 @@ def _generator(function: Any, calls: _Calls) -> Any:
 def _coroutine(function: Any, calls: _Calls) -> Any:
     @unseen
     async def call(*args: Any, **kwargs: Any) -> Any:
-        with calls:
+        with _Call(calls):
             return await function(*args, **kwargs)
 
     return call
@@ -87,7 +105,7 @@ def _coroutine(function: Any, calls: _Calls) -> Any:
 def _async_generator(function: Any, calls: _Calls) -> Any:
     @unseen
     async def call(*args: Any, **kwargs: Any) -> Any:
-        with calls:
+        with _Call(calls):
             generator = function(*args, **kwargs)
             try:
                 step = generator.__anext__()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, Dict, Protocol, Tuple
+from typing import Any, Callable, Dict, Protocol, Tuple
 
-from plumb import _forks, _plumb
+from plumb import _plumb
 from plumb._plumb import event as event
-
-_lock = _forks.Lock()
+from plumb._step import Step
 
 
 class Listener(Protocol):
@@ -18,22 +17,45 @@ class Listener(Protocol):
         """The session that runs, None if there is none."""
 
 
-_listening: Tuple["weakref.ref[Listener]", ...] = ()
+_Those = Tuple["weakref.ref[Listener]", ...]
+
+
+class _Listening(Step):
+    """Those that listen. No lock: whoever begins to listen has one of its own, which a signal handler may want meanwhile."""
+
+    def __init__(self, those: _Those = ()) -> None:
+        super().__init__()
+        self.those = those
+
+
+_latest = _Listening()
+
+
+def _now() -> _Listening:
+    global _latest
+    _latest = found = _latest.latest()
+    return found
+
+
+def _change(next_of: Callable[[_Those], _Those]) -> None:
+    """What is heard follows from what was changed last, by whomever."""
+    _now().change(lambda now: _Listening(next_of(now.those)))
+    hears = None
+    while hears != bool(_now().those):
+        hears = bool(_now().those)
+        _plumb.hear_events(_heard, hears)
+
+
+def _without(those: _Those, listener: Listener) -> _Those:
+    return tuple(one for one in those if one() not in (None, listener))
 
 
 def listen(listener: Listener) -> None:
-    global _listening
-    with _lock:
-        others = tuple(one for one in _listening if one() not in (None, listener))
-        _listening = (*others, weakref.ref(listener))
-        _plumb.hear_events(_heard, True)
+    _change(lambda those: (*_without(those, listener), weakref.ref(listener)))
 
 
 def leave(listener: Listener) -> None:
-    global _listening
-    with _lock:
-        _listening = tuple(one for one in _listening if one() not in (None, listener))
-        _plumb.hear_events(_heard, bool(_listening))
+    _change(lambda those: _without(those, listener))
 
 
 def _tell(listener: Listener, name: str, labels: str) -> None:
@@ -49,7 +71,7 @@ def tell(listener: Listener, name: str, values: Dict[str, Any]) -> None:
 
 def _heard(name: str, labels: str) -> None:
     """What plumb.event() was told: for those that sample this process from within."""
-    for one in _listening:
+    for one in _now().those:
         listener = one()
         if listener is not None:
             _tell(listener, name, labels)

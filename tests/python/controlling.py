@@ -17,6 +17,8 @@ import warnings
 import plumb
 
 PERIOD = 0.001
+PATIENCE = 100  # seconds
+
 
 def spin(seconds=0.005):
     end = time.perf_counter() + seconds
@@ -212,6 +214,45 @@ def interrupted_within(module, calls, handled, most=200):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def raised_within(module, calls, most):
+    """Make the calls in turn; a signal handler raises meanwhile, until it has so often done so within code of `module`."""
+    within, turn, catching = 0, itertools.cycle(calls), True
+
+    def handler(signo, frame):
+        nonlocal within, catching
+        if not catching:
+            return
+        while frame and frame.f_globals.get("__name__") != module:
+            frame = frame.f_back
+        within += frame is not None
+        catching = False
+        raise _Raised
+
+    def make_them():
+        nonlocal catching
+        while within < most:
+            catching = True  # set anew each time: Python leaves out what is raised where something is thrown away
+            signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, 5e-4))
+            next(turn)()
+        catching = False
+        return True
+
+    before, made = signal.signal(signal.SIGALRM, handler), False
+    while not made:
+        with contextlib.suppress(_Raised):
+            made = make_them()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def another_thread_can(call):
+    """It waits for nobody who does not go on."""
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    assert not thread.is_alive(), "it waits for ever"
 
 
 def or_refused(function):

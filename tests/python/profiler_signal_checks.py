@@ -9,8 +9,8 @@ import threading
 import plumb
 from plumb import _gil, _publisher, _threads, _watch
 from controlling import (
-    PERIOD, a_signal_handler_may_interrupt_each_call, begun_and_given_up_at_instructions, descriptors, interrupted_at, interrupted_within,
-    nothing_is_left, or_refused, run_checks, spin, tasks,
+    PERIOD, a_signal_handler_may_interrupt_each_call, another_thread_can, begun_and_given_up_at_instructions, descriptors, interrupted_at,
+    interrupted_within, nothing_is_left, or_refused, raised_within, run_checks, spin, tasks,
 )
 
 
@@ -46,6 +46,40 @@ def check_a_signal_handler_may_end_or_begin_it_at_any_instruction_of_a_call():
 
 def check_a_signal_handler_may_raise_at_any_instruction_of_a_start():
     begun_and_given_up_at_instructions(lambda: plumb.profile(), lambda recording: recording.stop(), 1)
+
+
+def check_a_signal_handler_that_raises_leaves_no_lock():
+    """Nor a recording of a call that has ended."""
+    if sys.version_info < (3, 10):
+        return  # there an exception can come between the end of a block and that of its `with`, whatever is locked
+    threads, files = tasks(), descriptors()
+    profiler = plumb.Profiler(interval=PERIOD)
+    profiler.start()
+    calls = [or_refused(getattr(profiler, name)) for name in ("status", "pause", "resume")]
+    recorded = plumb.profile(done=lambda _: None)(lambda: None)
+    for _ in range(20):
+        raised_within("plumb._profiler", calls, most=25)
+        another_thread_can(profiler.status)
+        raised_within("plumb._decorated", [recorded], most=25)
+        another_thread_can(recorded)
+    profiler.cancel()
+    nothing_is_left(threads, files)
+
+
+def check_another_thread_begins_and_ends_wherever_a_signal_handler_waits():
+    """As one that asks a profiler waits for who has its lock: that one must not want what the interrupted thread has."""
+    ours, other = plumb.Profiler(interval=PERIOD), plumb.Profiler(interval=PERIOD)
+
+    def begin_and_end():
+        other.start()
+        other.cancel()
+
+    number = 0
+    while interrupted_at(number, ours.start, lambda: another_thread_can(begin_and_end), {"plumb._events"}):
+        ours.cancel()
+        number += 1
+    assert number
+    ours.cancel()
 
 
 def ended_or_begun_at_any_instruction(profiler, modules, while_running, while_paused):
