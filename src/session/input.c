@@ -129,12 +129,14 @@ static struct plumb_error *open_named(const char *path, int *ret)
 
 	if (handle < 0)
 		return not_opened(path);
+	const struct pl_file_id id = pl_file_id(handle);
 	struct plumb_error *err = pl_input_check(handle);
 	if (!err) {
 		*ret = reopen(handle, path);
 		err = *ret < 0 ? not_opened(path) : NULL;
 	}
-	close(handle);
+	if (pl_file_id_is(&id, handle)) /* to open a pipe with a name may take its time */
+		close(handle);
 	return err;
 }
 
