@@ -32,7 +32,8 @@ static void tell(void)
 	char message[512];
 
 	snprintf(message, sizeof message, "waiting for %.300s, which has not answered for %d seconds", now.what, LOOKS);
-	complain(message, "a file system that is gone, of a network or in user space, does that; Ctrl-C ends plumb");
+	complain(message, "a file system that is gone, of a network or in user space, does that; Ctrl-C ends plumb, "
+			  "but not while a server in user space has the request");
 	now.told = true;
 }
 
