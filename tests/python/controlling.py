@@ -193,15 +193,20 @@ def begun_and_given_up_at_instructions(make, end, step):
     nothing_is_left(threads, files)
 
 
+def is_within(module, frame):
+    """Whether that frame, or one that led to it, runs code of the module."""
+    while frame and frame.f_globals.get("__name__") != module:
+        frame = frame.f_back
+    return frame is not None
+
+
 def interrupted_within(module, calls, handled, most=200):
     """Make the calls in turn until a signal handler, which makes one of `handled` each time, has so often interrupted code of `module`."""
     within, turn = 0, itertools.cycle(handled)
 
     def handler(signo, frame):
         nonlocal within
-        while frame and frame.f_globals.get("__name__") != module:
-            frame = frame.f_back
-        within += frame is not None
+        within += is_within(module, frame)
         next(turn)()
 
     before = signal.signal(signal.SIGALRM, handler)
@@ -224,9 +229,7 @@ def raised_within(module, calls, most):
         nonlocal within, catching
         if not catching:
             return
-        while frame and frame.f_globals.get("__name__") != module:
-            frame = frame.f_back
-        within += frame is not None
+        within += is_within(module, frame)
         catching = False
         raise _Raised
 
