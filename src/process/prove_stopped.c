@@ -36,6 +36,7 @@ static enum pl_take_result stop_and_read(struct pl_attempt *a)
 		pl_attempt_take_native(a, NULL);
 	release(a, &pause);
 	pl_bursts_stopped(&thread->bursts);
+	pl_leaves_stopped(&thread->leaves);
 	if (!err)
 		pl_attempt_see_native(a);
 	return err ? pl_attempt_failed(err) : PL_TAKE_SAMPLE;

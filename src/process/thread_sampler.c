@@ -250,7 +250,7 @@ static bool probe_is_due(const struct pl_attempt *a)
 }
 
 /* A thread is called asleep as soon as it has decided to sleep; until it has left its CPU that is its time. */
-static bool has_cpu(const struct pl_thread_sampler *thread)
+static bool has_cpu(struct pl_thread_sampler *thread)
 {
 	struct pl_run_counters counters;
 	struct pl_thread_state state;
@@ -258,6 +258,7 @@ static bool has_cpu(const struct pl_thread_sampler *thread)
 	if (pl_thread_clock_counters(&thread->clock, &counters) != PL_CLOCK_OK)
 		return false;
 	pl_thread_state_read(thread->pid, thread->tid, &state);
+	pl_leaves_note(&thread->leaves, &counters, &state);
 	return counters.runs > state.ends;
 }
 
@@ -266,7 +267,8 @@ static bool has_cpu(const struct pl_thread_sampler *thread)
  * that wakes up would be read when it is on its way out already, and falling asleep and waking up would cost nothing.
  * But from the question to the stack it must not be longer than waking up takes, or what wakes up is given to the
  * sleep: so all that can be done before the question is. The kernel answers for one that falls asleep when it has left
- * its CPU: so that it still had it is asked before, too. */
+ * its CPU: so that it still had it is asked before, too. And it calls
+ * who waits for a CPU running: that counts where others have taken it, once (leaves.h). */
 static enum pl_take_result sample_by_activity(struct pl_attempt *a, bool running_only, uint64_t now)
 {
 	struct pl_thread_sampler *thread = a->thread;
@@ -285,6 +287,8 @@ static enum pl_take_result sample_by_activity(struct pl_attempt *a, bool running
 	if (activity == PL_ACTIVITY_BLOCKED && pl_stopper_has_come(a->stopper, thread->tid))
 		activity = PL_ACTIVITY_RUNNING; /* it got a CPU, and stands because of us */
 	thread->activity_ns = now;
+	if (running_only && activity == PL_ACTIVITY_RUNNING && !on && !pl_leaves_used_cpu(&thread->leaves))
+		return PL_TAKE_NOTHING;
 	if (activity == PL_ACTIVITY_RUNNING && beside) {
 		result = pl_prove_beside(a);
 	} else if (activity == PL_ACTIVITY_RUNNING && stop) {

@@ -20,6 +20,7 @@
 #include <sys/types.h>
 
 #include "bursts.h"
+#include "leaves.h"
 #include "lock_looks.h"
 #include "outer.h"
 #include "ready_time.h"
@@ -62,6 +63,7 @@ struct pl_thread_sampler {
 	struct pl_run_counters counters; /* at the last tick */
 	struct pl_run_counters first;	 /* when it was first seen */
 	struct pl_bursts bursts;
+	struct pl_leaves leaves;    /* where only what runs counts */
 	struct pl_ready_time ready; /* who takes its samples asks it */
 	bool counted;		    /* the kernel gives counters */
 	bool still;		    /* it was blocked; `last` holds while counters.runs does not move */
