@@ -12,8 +12,8 @@ struct pl_thread_state {
 			Z dead; 0: gone */
 	pid_t tracer;	 /* 0: none, or the calling thread */
 	uint64_t blocks; /* times it left the CPU by itself, to wait; UINT64_MAX: not known */
-	uint64_t ends;	 /* times it left the CPU: pl_run_counters.runs, or one fewer while it has one; UINT64_MAX: not
-			    known */
+	uint64_t ends;	 /* times it left the CPU; UINT64_MAX: not known. Of pl_run_counters.runs and those that the
+			    kernel does not count as many, or one fewer while it has one */
 };
 /** A thread that the calling thread holds is as it was: it runs, and nobody traces it. */
 void pl_thread_state_read(pid_t pid, pid_t tid, struct pl_thread_state *ret);

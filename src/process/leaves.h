@@ -13,21 +13,28 @@
 #include "thread_clock.h"
 #include "thread_state.h"
 
-/* All zeros: it is not known. */
+/* All zeros: none of its returns is missing, until more leaves are counted than can be. */
 struct pl_leaves {
-	uint64_t runs, blocks, taken; /* that are accounted for */
-	bool gave_up;		      /* by itself, as far as the counts tell which was last */
-	bool stood;		      /* it has not run since the look before the last one */
+	uint64_t runs, run_ns, ends; /* at the last look */
+	uint64_t blocks, taken;	     /* that are accounted for */
+	/* Times it came back to a CPU that `runs` does not have: the kernel counts none of a thread that lost its CPU
+	 * while it was about to sleep (waiting for children does that). They add up. */
+	uint64_t uncounted;
+	bool unknown;	  /* how many these are */
+	uint8_t advances; /* of run_ns, while no count moved */
+	bool gave_up;	  /* by itself, as far as the counts tell which was last */
+	bool stood;	  /* it has not run since the look before the last one */
 };
 
 /** What the kernel says now; @p c was asked for first. A stop of ours counts there as if the thread had blocked. */
 void pl_leaves_note(struct pl_leaves *l, const struct pl_run_counters *c, const struct pl_thread_state *now);
 /** We have stopped it, which the kernel counts now or when the stop comes about. */
 void pl_leaves_stopped(struct pl_leaves *l);
-/** It is ready and has no CPU, as the last note found it: has it used one since the look before that? */
-static inline bool pl_leaves_used_cpu(const struct pl_leaves *l)
-{
-	return !l->gave_up && !l->stood;
-}
+/** It was said to be off its CPU after the last note, and this came after that. Did it have one at that note? */
+bool pl_leaves_slept(struct pl_leaves *l, const struct pl_run_counters *c, const struct pl_thread_state *now);
+/** Had it a CPU at the last note, or is that not known? */
+bool pl_leaves_may_have_cpu(const struct pl_leaves *l);
+/** It is said to run or to be ready: is it known to have no CPU, and to have used none since the look before? */
+bool pl_leaves_only_waits(const struct pl_leaves *l);
 
 #endif

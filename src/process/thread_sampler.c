@@ -249,17 +249,33 @@ static bool probe_is_due(const struct pl_attempt *a)
 	return a->stopper->policy != PL_STOP_ALWAYS && a->thread->probes++ % PL_PROBE_EVERY == 0;
 }
 
-/* A thread is called asleep as soon as it has decided to sleep; until it has left its CPU that is its time. */
-static bool has_cpu(struct pl_thread_sampler *thread)
+static bool read_leaves(const struct pl_thread_sampler *thread, struct pl_run_counters *c,
+			struct pl_thread_state *state)
+{
+	if (pl_thread_clock_counters(&thread->clock, c) != PL_CLOCK_OK)
+		return false;
+	pl_thread_state_read(thread->pid, thread->tid, state);
+	return true;
+}
+
+static void note_leaves(struct pl_thread_sampler *thread)
 {
 	struct pl_run_counters counters;
 	struct pl_thread_state state;
 
-	if (pl_thread_clock_counters(&thread->clock, &counters) != PL_CLOCK_OK)
-		return false;
-	pl_thread_state_read(thread->pid, thread->tid, &state);
-	pl_leaves_note(&thread->leaves, &counters, &state);
-	return counters.runs > state.ends;
+	if (read_leaves(thread, &counters, &state))
+		pl_leaves_note(&thread->leaves, &counters, &state);
+}
+
+/* A thread is called asleep as soon as it has decided to sleep; until it has left its CPU that is its time. It is off
+ * its CPU by now. */
+static bool had_cpu(struct pl_thread_sampler *thread)
+{
+	struct pl_run_counters counters;
+	struct pl_thread_state state;
+
+	return pl_leaves_may_have_cpu(&thread->leaves) && read_leaves(thread, &counters, &state) &&
+	       pl_leaves_slept(&thread->leaves, &counters, &state);
 }
 
 /* Where only what runs counts, that is who runs when it is asked what it does, and it is asked before it is read. Were
@@ -267,8 +283,7 @@ static bool has_cpu(struct pl_thread_sampler *thread)
  * that wakes up would be read when it is on its way out already, and falling asleep and waking up would cost nothing.
  * But from the question to the stack it must not be longer than waking up takes, or what wakes up is given to the
  * sleep: so all that can be done before the question is. The kernel answers for one that falls asleep when it has left
- * its CPU: so that it still had it is asked before, too. And it calls
- * who waits for a CPU running: that counts where others have taken it, once (leaves.h). */
+ * its CPU, and calls who waits for one running: so its switches are looked at before, too (leaves.h). */
 static enum pl_take_result sample_by_activity(struct pl_attempt *a, bool running_only, uint64_t now)
 {
 	struct pl_thread_sampler *thread = a->thread;
@@ -280,14 +295,15 @@ static enum pl_take_result sample_by_activity(struct pl_attempt *a, bool running
 
 	if (err)
 		return pl_attempt_failed(err);
-	bool on = running_only && has_cpu(thread);
+	if (running_only)
+		note_leaves(thread);
 	enum pl_activity activity = pl_thread_clock_activity(&thread->clock, &info);
 	if (activity == PL_ACTIVITY_GONE)
 		return PL_TAKE_GONE;
 	if (activity == PL_ACTIVITY_BLOCKED && pl_stopper_has_come(a->stopper, thread->tid))
 		activity = PL_ACTIVITY_RUNNING; /* it got a CPU, and stands because of us */
 	thread->activity_ns = now;
-	if (running_only && activity == PL_ACTIVITY_RUNNING && !on && !pl_leaves_used_cpu(&thread->leaves))
+	if (running_only && activity == PL_ACTIVITY_RUNNING && pl_leaves_only_waits(&thread->leaves))
 		return PL_TAKE_NOTHING;
 	if (activity == PL_ACTIVITY_RUNNING && beside) {
 		result = pl_prove_beside(a);
@@ -296,6 +312,7 @@ static enum pl_take_result sample_by_activity(struct pl_attempt *a, bool running
 			pl_attempt_note_steadiness(a, a->reading);
 		result = pl_prove_by_stop(a);
 	} else if (activity == PL_ACTIVITY_BLOCKED) {
+		bool on = running_only && had_cpu(thread);
 		result = pl_prove_at_rest(a, on ? PL_ACTIVITY_RUNNING : activity, &info);
 		if (running_only)
 			return result;

@@ -42,7 +42,6 @@ FUNCTIONS = {"part_zlib": "zlib_compress.*|zlib.compress", "part_hash": ".*pbkdf
 OUTSIDE = 0.03  # the share of the samples in a part that may be before its function is called, or behind that
 WITHOUT = 0.1  # the share of the samples that may have no native frames: the first, and those whose stop has not come at the end
 LOOPS = 7  # that want the processor of a program
-BUSY = 0.05  # by which a share of CPU time may be off beside them: a program that gets an eighth of a processor runs in few pieces
 FEWEST = 10  # samples with native frames in a part, from which on it can be said how many are in its function
 PROGRAMS = ["loops", "mixed", "ccalls", "callers"]
 PERIODS = [500, 999, pytest.param(1000, marks=pytest.mark.smoke), 1001, 2000]  # microseconds; the sampler's own is 1000
@@ -160,10 +159,6 @@ class Measured:
         at once: so what a part waited may be in its share or not, whatever is in those of the others."""
         self.undecided_if_somebody_waits()
         return compare(self.told["cpu"], self.seen, self.worth, longest=self.told["ready"])
-
-    def cpu_beside_others(self):
-        """Of the CPU time, whatever the program waited for a processor."""
-        return compare(self.told["cpu"], self.seen, self.worth, error=BUSY)
 
     @property
     def held_up(self):
@@ -317,16 +312,6 @@ def test_waiting_does_not_count_in_cpu_time(plumb, places, few, table, effort):
                     "asleep and waking up take" % few)
     case = Case(plumb, places, few, "truth.py", "--program", "waits", options=["--mode", "cpu"])
     case.judge(table, "waits, cpu", effort(*SECONDS), Measured.cpu)
-
-
-@pytest.mark.slow
-def test_who_wakes_up_and_waits_for_a_processor_uses_none(plumb, places, any_python, table, effort):
-    """Ready in the call that slept for most of the time: it had 60 % of the CPU time, where 10 % were true."""
-    processor = min(os.sched_getaffinity(0))
-    case = Case(plumb, places, any_python, "truth.py", "--program", "waits", options=["--mode", "cpu"], longer=4)
-    case.command = ["taskset", "-c", str(processor), *case.command]
-    with busy_loops(processor):
-        case.judge(table, "waits, cpu, busy", effort(*SECONDS), Measured.cpu_beside_others, enough=ENOUGH // 4)
 
 
 @pytest.mark.alone
