@@ -40,8 +40,10 @@ static void note_uncounted(struct pl_leaves *l, const struct pl_run_counters *c,
 
 void pl_leaves_note(struct pl_leaves *l, const struct pl_run_counters *c, const struct pl_thread_state *now)
 {
-	if (now->ends == UINT64_MAX)
+	if (now->ends == UINT64_MAX) {
+		l->unknown = true;
 		return;
+	}
 	note_last(l, now);
 	note_uncounted(l, c, now);
 	l->stood = c->runs == l->runs;

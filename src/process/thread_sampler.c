@@ -263,8 +263,9 @@ static void note_leaves(struct pl_thread_sampler *thread)
 	struct pl_run_counters counters;
 	struct pl_thread_state state;
 
-	if (read_leaves(thread, &counters, &state))
-		pl_leaves_note(&thread->leaves, &counters, &state);
+	if (!read_leaves(thread, &counters, &state))
+		state.ends = UINT64_MAX;
+	pl_leaves_note(&thread->leaves, &counters, &state);
 }
 
 /* A thread is called asleep as soon as it has decided to sleep; until it has left its CPU that is its time. It is off

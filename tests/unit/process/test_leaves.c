@@ -183,6 +183,17 @@ static void where_the_kernel_does_not_tell_it_counts(void **state)
 	assert_false(only_waits(&l, &t));
 }
 
+static void where_the_kernel_tells_no_more_it_counts(void **state)
+{
+	struct thread t = began, untold = {.state = {.blocks = UINT64_MAX, .ends = UINT64_MAX}};
+	struct pl_leaves l = known(&t);
+
+	runs_and(&t, true);
+	assert_true(only_waits(&l, &t));
+	assert_false(only_waits(&l, &untold));
+	assert_false(only_waits(&l, &untold));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +207,7 @@ int main(void)
 		cmocka_unit_test(run_time_may_go_on_once_behind_the_last_run),
 		cmocka_unit_test(returns_that_are_not_counted_any_more_are_noticed),
 		cmocka_unit_test(where_the_kernel_does_not_tell_it_counts),
+		cmocka_unit_test(where_the_kernel_tells_no_more_it_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
