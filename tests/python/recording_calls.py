@@ -142,14 +142,14 @@ async def awaits_it(until):
 
 
 def awaited(p):
-    """The samples of task_of_it below who awaits it."""
-    below_it, waiting = 0, [p.tree()]
+    """The samples of what task_of_it calls, below who awaits it: while its coroutine is made it stands there itself."""
+    below_it, waiting = 0, [(p.tree(), ())]
     while waiting:
-        node = waiting.pop()
-        children = list(node["children"].values())
-        waiting += children
-        if node["description"]["name"] == "awaits_it":
-            below_it += sum(child["count"] for child in children if child["description"]["name"] == "task_of_it")
+        node, above = waiting.pop()
+        names = (*above[-2:], node["description"]["name"])
+        if names == ("awaits_it", "task_of_it", "busy_inner"):
+            below_it += node["count"]
+        waiting += [(child, names) for child in node["children"].values()]
     return below_it
 
 
