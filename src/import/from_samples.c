@@ -172,8 +172,11 @@ static struct plumb_error *give_tick(struct samples *s)
 					   .weight_ns = times(s->weight, s->step_ns),
 					   .extra = s->weight - 1};
 
-		pl_frames_turn(s->frames.data + seen->from, seen->to - seen->from);
-		err = pl_sink_add_frames(s->sink, &sample, s->frames.data + seen->from, seen->to - seen->from);
+		/* Those of tasks are in a stack. */
+		uint32_t *frames = s->frames.len ? s->frames.data + seen->from : NULL;
+
+		pl_frames_turn(frames, seen->to - seen->from);
+		err = pl_sink_add_frames(s->sink, &sample, frames, seen->to - seen->from);
 	}
 	s->ticks = pl_sum_u64(s->ticks, s->weight);
 	s->now_ns = pl_sum_u64(s->now_ns, times(s->weight, s->step_ns));
