@@ -237,7 +237,7 @@ cmd_fuzz() { # [SECONDS]
 		mkdir -p "$found" "tests/fuzz/corpus/$name"
 		golden=build-fuzz/tests/fuzz/$name.seeds
 		[ ! -e "$golden" ] || set -- "-seed_inputs=@$golden"
-		step "$name, $seconds s" "$fuzzer" "$@" -max_total_time="$seconds" -timeout=5 -max_len=131072 -rss_limit_mb=1024 -print_final_stats=1 -verbosity=0 \
+		step "$name, $seconds s" "$fuzzer" "$@" -entropic=0 -max_total_time="$seconds" -timeout=5 -max_len=131072 -rss_limit_mb=1024 -print_final_stats=1 -verbosity=0 \
 			-artifact_prefix="$found/" "$found" "tests/fuzz/corpus/$name" || :
 	done
 	[ -z "$failures" ] || die "failed: ${failures%, }"
