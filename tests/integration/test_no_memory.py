@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 
+from harness import package
 from harness.compiled import shared_library
 from harness.interpreters import HERE
 from harness.plumb import PATIENCE, finish
@@ -25,20 +26,21 @@ def library(tmp_path_factory):
 
 
 class Failing:
-    """Plumb with allocations that fail."""
+    """Plumb with allocations that fail, or what else is started; all of them, or those of what has `within` in its path."""
 
-    def __init__(self, plumb, library, arguments):
-        self.plumb, self.library, self.arguments = plumb, library, arguments
+    def __init__(self, plumb, library, arguments, start=None, within=""):
+        self.start, self.library, self.arguments, self.within = start or plumb.start, library, arguments, within
 
     def __call__(self, at=-1, all_after=False):
         """(Result, allocations made, how many of them failed)"""
         memory = os.memfd_create("counts")
         os.ftruncate(memory, 4096)
-        environment = dict(os.environ, LC_ALL="C.UTF-8", LD_PRELOAD=str(self.library), PLUMB_FAIL_AT=str(at), PLUMB_FAIL_COUNT=str(memory))
+        environment = dict(os.environ, LC_ALL="C.UTF-8", LD_PRELOAD=str(self.library), PLUMB_FAIL_AT=str(at), PLUMB_FAIL_COUNT=str(memory),
+                           PLUMB_FAIL_IN=self.within)
         if all_after:
             environment["PLUMB_FAIL_ALL"] = "1"
         arguments = [word() if callable(word) else word for word in self.arguments]
-        process = self.plumb.start(*arguments, env=environment, pass_fds=[memory], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = self.start(*arguments, env=environment, pass_fds=[memory], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         result = finish(process)
         with mmap.mmap(memory, 4096) as counts:
             made, failed = struct.unpack_from("=qq", counts)
@@ -143,6 +145,17 @@ def test_run(plumb, library, effort, any_python):
         return result.stdout == "done\n"
 
     try_all(Failing(plumb, library, ["run", "-o", plumb.path, "--", *program]), effort, (0,), whole)
+
+
+def test_in_process(plumb, library, effort, any_python):
+    """The package in a program that records itself: its own allocations fail, and the program, which goes on, is not harmed."""
+    skip_if_sanitized(plumb)
+
+    def start(*arguments, env, **popen):
+        return subprocess.Popen([*any_python.command, *arguments], env=dict(env, PYTHONPATH=str(package.built())), **popen)
+
+    failing = Failing(plumb, library, [package.SCRIPTS / "without_memory.py", plumb.path], start, "_plumb.")
+    try_all(failing, effort, (0,), lambda r: r.stdout == "done\n")
 
 
 def test_what_cannot_be_read_for_want_of_memory_is_not_called_damaged(plumb, library, target, any_python):
