@@ -31,7 +31,25 @@ static ssize_t read_whole(int fd, char *buf, size_t size)
 	return (ssize_t)len;
 }
 
-ssize_t pl_proc_file(pid_t pid, const char *name, char *buf, size_t size)
+/* Of what is longer the beginning and the end. */
+static ssize_t read_ends(int fd, char *buf, size_t size)
+{
+	const size_t head = size / 2, quarter = size / 4;
+	ssize_t len = read_whole(fd, buf, size);
+
+	while (len == (ssize_t)size - 1) {
+		const size_t kept = size - 1 - quarter;
+
+		memmove(buf + head, buf + head + quarter, kept - head);
+		len = read_whole(fd, buf + kept, size - kept);
+		len = len < 0 ? len : (ssize_t)kept + len;
+	}
+	return len;
+}
+
+typedef ssize_t read_fn(int fd, char *buf, size_t size);
+
+static ssize_t read_file(pid_t pid, const char *name, char *buf, size_t size, read_fn *read_it)
 {
 	char path[96];
 	if (pid)
@@ -41,11 +59,21 @@ ssize_t pl_proc_file(pid_t pid, const char *name, char *buf, size_t size)
 	int fd = PL_OWN_FD(open(path, O_RDONLY | O_CLOEXEC));
 	if (fd < 0)
 		return -1;
-	ssize_t len = read_whole(fd, buf, size);
+	ssize_t len = read_it(fd, buf, size);
 	int saved = errno;
 	pl_own_fd_close(fd);
 	errno = saved;
 	return len;
+}
+
+ssize_t pl_proc_file(pid_t pid, const char *name, char *buf, size_t size)
+{
+	return read_file(pid, name, buf, size, read_whole);
+}
+
+ssize_t pl_proc_file_ends(pid_t pid, const char *name, char *buf, size_t size)
+{
+	return read_file(pid, name, buf, size, read_ends);
 }
 
 bool pl_proc_look_behind(const char *link, struct statx *ret)

@@ -11,7 +11,7 @@
 #include "proc.h"
 #include "proc_file.h"
 
-#define STATUS_MAX 4096
+#define STATUS_MAX 4096 /* a list of groups in the middle may be long */
 
 void pl_thread_state_read(pid_t pid, pid_t tid, struct pl_thread_state *ret)
 {
@@ -19,7 +19,7 @@ void pl_thread_state_read(pid_t pid, pid_t tid, struct pl_thread_state *ret)
 
 	*ret = (struct pl_thread_state){.blocks = UINT64_MAX, .ends = UINT64_MAX};
 	snprintf(name, sizeof name, "task/%d/status", (int)tid);
-	if (pl_proc_file(pid, name, text, sizeof text) <= 0)
+	if (pl_proc_file_ends(pid, name, text, sizeof text) <= 0)
 		return;
 	const char *state = pl_proc_status_field(text, "State");
 	ret->letter = state ? *state : 0;

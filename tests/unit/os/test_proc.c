@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include <grp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "fake.h"
 #include "proc.h"
 #include "proc_file.h"
+#include "thread_state.h"
 
 static void assert_message(struct plumb_error *err, enum plumb_error_code code, const char *part)
 {
@@ -41,6 +43,29 @@ static void a_zombie_has_ended(void **state)
 	assert_message(pl_proc_check(pid), PLUMB_ERR_NO_PROCESS, "has ended");
 	waitpid(pid, NULL, 0);
 	assert_message(pl_proc_check(pid), PLUMB_ERR_NO_PROCESS, "there is no process");
+}
+
+/* Its switches come behind its groups. */
+static void how_often_a_process_in_many_groups_has_left_its_cpu_is_known(void **state)
+{
+	enum { GROUPS = 20000 };
+	static gid_t groups[GROUPS];
+	struct pl_thread_state now;
+	int status;
+
+	if (geteuid() != 0)
+		skip();
+	pid_t pid = fork();
+	if (pid == 0) {
+		for (size_t i = 0; i < GROUPS; i++)
+			groups[i] = 4000000000u + (gid_t)i;
+		if (setgroups(GROUPS, groups))
+			_exit(2);
+		pl_thread_state_read(getpid(), getpid(), &now);
+		_exit(now.letter != 'R' || now.blocks == UINT64_MAX || now.ends == UINT64_MAX);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 }
 
 struct worker {
@@ -330,6 +355,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_is_one_and_others_are_told_apart),
 		cmocka_unit_test(a_zombie_has_ended),
+		cmocka_unit_test(how_often_a_process_in_many_groups_has_left_its_cpu_is_known),
 		cmocka_unit_test(a_thread_is_no_process_and_its_process_is_named),
 		cmocka_unit_test(threads_are_listed_in_order_and_named),
 		cmocka_unit_test(what_is_gone_has_no_threads_and_no_name),
