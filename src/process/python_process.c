@@ -12,6 +12,8 @@
 #include "lock_looks.h"
 #include "native_reader.h"
 #include "own_fd.h"
+#include "proc.h"
+#include "thread_state.h"
 #include "which_python.h"
 
 void pl_python_process_init(struct pl_python_process *p, struct pl_tables *tables, struct pl_room *room,
@@ -45,6 +47,16 @@ static void begin_native(struct pl_python_process *p, struct pl_work *work)
 static const char *const policies[] = {
 	[PL_STOP_AUTO] = "if they must be", [PL_STOP_NEVER] = "never", [PL_STOP_ALWAYS] = "at each sample"};
 
+/* A child that has just been forked. */
+static void spare_young(struct pl_stopper *s, pid_t pid, uint64_t now)
+{
+	struct pl_proc_stat stat;
+	uint64_t age_ns;
+
+	if (pl_proc_stat_read(pid, &stat) && stat.forked && pl_process_age(pid, &age_ns) && age_ns < now)
+		pl_stopper_spare(s, now - age_ns);
+}
+
 void pl_python_process_attach(struct pl_python_process *p, const struct pl_py *py, struct pl_mem_live *live,
 			      enum pl_stop_policy policy, struct pl_beside *beside, struct pl_work *work)
 {
@@ -59,7 +71,9 @@ void pl_python_process_attach(struct pl_python_process *p, const struct pl_py *p
 	if (native && policy == PL_STOP_AUTO)
 		policy = PL_STOP_ALWAYS;
 	pl_debug(PL_DEBUG_PROCESS, "process %d: attached, threads are stopped %s", (int)p->pid, policies[policy]);
-	pl_stopper_begin(&p->stopper, policy, beside, pl_clock_monotonic_ns());
+	const uint64_t now = pl_clock_monotonic_ns();
+	pl_stopper_begin(&p->stopper, policy, beside, now);
+	spare_young(&p->stopper, p->pid, now);
 }
 
 void pl_python_process_detach(struct pl_python_process *p)

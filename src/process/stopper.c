@@ -10,6 +10,7 @@
 
 #define STOP_BURST_NS 10000000ull   /* may be taken at once */
 #define REFUSED_NS    1000000000ull /* another tracer may be on a short visit */
+#define SPARED_NS     1000000000ull /* who forks to execute a program does so at once */
 /* Between two looks at a stop that has not come about. */
 #define PATIENCE_MIN_NS 100000ull
 #define PATIENCE_MAX_NS 20000000ull
@@ -20,8 +21,14 @@ void pl_stopper_begin(struct pl_stopper *s, enum pl_stop_policy policy, struct p
 	s->policy = policy;
 	s->beside = beside;
 	s->beside_rounds = 0;
+	s->spared_until_ns = 0;
 	if (!s->started_ns) /* an exec gives nothing back */
 		s->started_ns = now;
+}
+
+void pl_stopper_spare(struct pl_stopper *s, uint64_t at)
+{
+	s->spared_until_ns = at + SPARED_NS;
 }
 
 void pl_stopper_deinit(struct pl_stopper *s)
@@ -57,7 +64,13 @@ uint64_t pl_stopper_spent_for_ns(const struct pl_stopper *s, uint64_t now)
 	return afforded_at_ns(s) + 1 - now;
 }
 
-static bool takes(const struct pl_stopper *s, enum pl_still_way way)
+/* Who is spared can be stood beside all the same. */
+static enum pl_still_way cheaper_way(const struct pl_stopper *s, uint64_t now)
+{
+	return now < s->spared_until_ns ? PL_STILL_BESIDE : s->still.way;
+}
+
+static bool takes(const struct pl_stopper *s, enum pl_still_way way, uint64_t now)
 {
 	switch (s->policy) {
 	case PL_STOP_NEVER:
@@ -67,23 +80,23 @@ static bool takes(const struct pl_stopper *s, enum pl_still_way way)
 	case PL_STOP_AUTO:
 		break;
 	}
-	return way == s->still.way;
+	return way == cheaper_way(s, now);
 }
 
-bool pl_stopper_stands_beside(const struct pl_stopper *s)
+bool pl_stopper_stands_beside(const struct pl_stopper *s, uint64_t now)
 {
-	return s->beside && takes(s, PL_STILL_BESIDE);
+	return s->beside && takes(s, PL_STILL_BESIDE, now);
 }
 
 bool pl_stopper_may_stand_beside(struct pl_stopper *s, uint64_t now)
 {
-	return pl_stopper_stands_beside(s) && is_granted(s, now);
+	return pl_stopper_stands_beside(s, now) && is_granted(s, now);
 }
 
 bool pl_stopper_may(struct pl_stopper *s, uint64_t now)
 {
 	/* With a stop still to come no other is begun: seizing can wait for an exec that waits for us. */
-	if (!takes(s, PL_STILL_STOP) || now < s->refused_until_ns || s->late.len)
+	if (!takes(s, PL_STILL_STOP, now) || now < s->refused_until_ns || now < s->spared_until_ns || s->late.len)
 		return false;
 	return s->policy == PL_STOP_ALWAYS || is_granted(s, now);
 }

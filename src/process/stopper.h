@@ -32,6 +32,7 @@ struct pl_stopper {
 	uint32_t beside_rounds;	    /* since we stood beside a thread of it */
 	struct pl_still still;	    /* by default: which of the two ways */
 	uint64_t refused_until_ns;  /* the kernel did not let us stop a thread: not before then again */
+	uint64_t spared_until_ns;   /* pl_stopper_spare */
 	struct pl_refusals refusals;
 	PL_VEC(struct pl_pause)
 	late;		 /* must be settled, also when their thread has ended: it is not gone before we let it go */
@@ -41,6 +42,10 @@ struct pl_stopper {
 /** A Python was found; after an exec once more. @p beside is borrowed. */
 void pl_stopper_begin(struct pl_stopper *s, enum pl_stop_policy policy, struct pl_beside *beside, uint64_t now);
 void pl_stopper_deinit(struct pl_stopper *s);
+/** It was forked at @p at and has not executed a program, which it may be about to do: it is not stopped within a
+ * second of that. Who is traced while he executes gets no rights of a set-user-ID program, and nobody else may trace
+ * him. */
+void pl_stopper_spare(struct pl_stopper *s, uint64_t at);
 
 /** For how long no thread can be stopped nor stood beside, after what was taken; 0: it can. */
 uint64_t pl_stopper_spent_for_ns(const struct pl_stopper *s, uint64_t now);
@@ -50,7 +55,7 @@ bool pl_stopper_may_stand_beside(struct pl_stopper *s, uint64_t now);
 /** Are the policy, the costs and the budget for one more stop? */
 bool pl_stopper_may(struct pl_stopper *s, uint64_t now);
 /** Threads of this target may still be stood beside: it is worth while to stay on their processor. */
-bool pl_stopper_stands_beside(const struct pl_stopper *s);
+bool pl_stopper_stands_beside(const struct pl_stopper *s, uint64_t now);
 /** What standing beside a thread, for one sample, took of the program's time. */
 void pl_stopper_stood_beside(struct pl_stopper *s, uint64_t ns);
 /** Stop a thread; if it is stopped, pl_stopper_release has to follow. A refusal is noted; without memory for a late

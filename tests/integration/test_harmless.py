@@ -311,6 +311,30 @@ def test_job_control_goes_on_working(plumb, target, any_python, option):
         job.wait_progress()
 
 
+# Each child computes for a while and asks to be traced by its parent, which fails if somebody traces it by then.
+TRACED = """
+import ctypes, os
+call = ctypes.CDLL(None, use_errno=True).ptrace
+refused = 0
+for _ in range(80):
+    child = os.fork()
+    if not child:
+        n = 200000
+        while n:
+            n -= 1
+        os._exit(call(0, 0, 0, 0) != 0)
+    refused += os.WEXITSTATUS(os.waitpid(child, 0)[1])
+print(refused)
+"""
+
+
+@pytest.mark.parametrize("option", ["--always-stop", "--native"])
+def test_who_has_just_been_forked_is_not_traced(plumb, any_python, option):
+    """It may be about to execute: who is traced then has not the rights of a set-user-ID program. Here it asks to be traced itself."""
+    result = plumb("run", option, "-rmax", "--max-overhead", "none", "-o", plumb.path, "--", *any_python.command, "-c", TRACED)
+    assert result.stdout == "0\n" and result.status == 0, result
+
+
 @pytest.mark.parametrize("option", ["--always-stop", "-rmax"])
 def test_a_plumb_that_is_suspended_holds_no_thread(plumb, target, any_python, option):
     """Ctrl-Z at random moments. A process group of its own: the kernel does not stop one that nobody could continue."""

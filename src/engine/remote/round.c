@@ -186,7 +186,8 @@ static void end_beside(struct pl_engine *e, struct pl_target *t)
 	if (t->python.stopper.beside_rounds == 0)
 		pl_stopper_stood_beside(&t->python.stopper, taken_ns);
 	if (e->attached_count > 1 || t->python.threads.samplers.len > FEW_THREADS ||
-	    t->python.stopper.beside_rounds >= BESIDE_ROUNDS || !pl_stopper_stands_beside(&t->python.stopper))
+	    t->python.stopper.beside_rounds >= BESIDE_ROUNDS ||
+	    !pl_stopper_stands_beside(&t->python.stopper, pl_clock_monotonic_ns()))
 		(void)pl_beside_leave(&e->beside);
 	t->python.stopper.beside_rounds++;
 }

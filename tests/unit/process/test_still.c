@@ -124,6 +124,30 @@ static void whoever_wants_to_know_of_stops_is_told_until_he_does_not(void **stat
 	assert_ptr_equal(told[0].last, thread);
 }
 
+/* It may be about to execute a set-user-ID program. */
+static void who_has_just_been_forked_is_not_stopped(void **state)
+{
+	const enum pl_stop_policy policies[] = {PL_STOP_AUTO, PL_STOP_ALWAYS};
+	struct pl_beside beside;
+	const uint64_t born = 1000 * MS;
+
+	for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+		struct pl_stopper s = {0};
+		bool automatic = policies[i] == PL_STOP_AUTO;
+
+		pl_stopper_begin(&s, policies[i], &beside, born + MS);
+		pl_stopper_spare(&s, born);
+		assert_false(pl_stopper_may(&s, born + 999 * MS));
+		assert_int_equal(pl_stopper_may_stand_beside(&s, born + 999 * MS), automatic);
+		assert_true(pl_stopper_may(&s, born + 1000 * MS));
+		assert_false(pl_stopper_may_stand_beside(&s, born + 1000 * MS));
+		pl_stopper_spare(&s, born);
+		pl_stopper_begin(&s, policies[i], &beside, born + 2 * MS); /* it has executed one */
+		assert_true(pl_stopper_may(&s, born + 3 * MS));
+		pl_stopper_deinit(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +158,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_had_is_not_kept),
 		cmocka_unit_test(what_was_too_much_has_to_pass),
 		cmocka_unit_test(whoever_wants_to_know_of_stops_is_told_until_he_does_not),
+		cmocka_unit_test(who_has_just_been_forked_is_not_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
