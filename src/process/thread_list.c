@@ -12,15 +12,17 @@
 #include "native_tids.h"
 #include "proc.h"
 #include "python_process.h"
+#include "thread_state.h"
 
 #define CLOCK_NS  10000000ull
 #define RELIST_NS 100000000ull
 #define DOUBT_NS  3000000ull
 #define RELIST_SOON_NS                                                                                                 \
-	2000000ull /* when a list was cut short because it changed, or has a thread that is not yet born */
+	500000ull /* when a list was cut short because it changed, or has a thread that is not yet born */
 #define NEW_THREAD_WORK (4 * PL_WORK_CALL) /* is it alive? */
 #define LOOK_WORK	64		   /* a thread is looked up */
 
+#define TICK_NS	       10000000ull
 #define UNBORN_MAX     64
 #define BORN_WITHIN_NS 250000000ull /* what has no thread by then may never have one */
 
@@ -306,6 +308,16 @@ static bool give_state(struct listing *l, pid_t tid, const struct pl_tstate *ts,
 	return true;
 }
 
+/* Was it started after the last list was read? The kernel counts starts in ticks. */
+static bool is_newborn(const struct listing *l, pid_t tid)
+{
+	const struct pl_thread_list *list = &l->p->threads;
+	uint64_t age_ns;
+
+	return !l->p->core && list->listed_ns && pl_process_age(tid, &age_ns) &&
+	       age_ns < l->now - list->listed_ns + TICK_NS;
+}
+
 static struct plumb_error *add_thread(struct listing *l, const struct pl_tstate *ts, const struct pl_interp *interp)
 {
 	struct pl_python_process *p = l->p;
@@ -327,6 +339,8 @@ static struct plumb_error *add_thread(struct listing *l, const struct pl_tstate 
 	if (!thread)
 		return &pl_err_no_memory;
 	init_sampler(p, tid, ts, interp, thread);
+	if (is_newborn(l, tid)) /* nobody else is given what it ran before it was found */
+		thread->ran_ns = thread->counters.run_ns;
 	if (!admit(l, thread)) {
 		thread_free(thread);
 		return &pl_err_no_memory;

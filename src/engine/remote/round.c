@@ -142,8 +142,8 @@ enum pl_round_result pl_round_all(struct pl_engine *e, struct pl_target *t, uint
 	return PL_ROUND_TOOK;
 }
 
-/* A thread that ran no Python may run some by now, and be back before any other one tells: C code that calls back makes
- * a thread state for each call. */
+/* A new thread may have ended before any other one runs, and so is read, and tells of it: as that of a request while
+ * the server sleeps, or one that runs no Python but for a call back. */
 static void look_at_heads(struct pl_target *t)
 {
 	const struct pl_thread_list *r = &t->python.threads;
@@ -159,14 +159,13 @@ static void look_at_heads(struct pl_target *t)
 	}
 }
 
-/* The words that tell of new threads, when no running thread brought them along. A process that has just been forked is
+/* A process that has just been forked is
  * asked each time until its one thread bears its own number. */
 static enum pl_round_result keep_thread_list(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
 	struct pl_thread_list *r = &t->python.threads;
 
-	if (r->natives)
-		look_at_heads(t);
+	look_at_heads(t);
 	bool due = now >= r->next_list_ns || (t->forked && r->samplers.len == 0);
 	struct plumb_error *err = due ? pl_sampled_refresh(e, t, now) : NULL;
 

@@ -115,6 +115,47 @@ static void a_state_that_is_being_set_up_is_not_taken_for_its_creators(void **st
 	}
 }
 
+/* Each thread of two computes for 50 ms and waits; the second one is started when the first one is known. */
+static const char computing[] =
+	"import os, sys, threading, time\n"
+	"def compute(word):\n"
+	"    began = time.clock() if sys.version_info < (3,) else time.process_time()\n"
+	"    while (time.clock() if sys.version_info < (3,) else time.process_time()) < began + 0.05: pass\n"
+	"    os.write(1, word)\n"
+	"    time.sleep(3600)\n"
+	"for word in b'ready\\n', b'done\\n':\n"
+	"    t = threading.Thread(target=compute, args=(word,))\n"
+	"    t.daemon = True\n"
+	"    t.start()\n"
+	"    os.read(0, 1)\n";
+
+static void what_a_new_thread_ran_before_it_was_found_counts(void **state)
+{
+	const char *exe;
+
+	for (size_t i = 0; (exe = python_exe(i)); i++) {
+		struct pl_python_process *process;
+		struct python p;
+		char line[16];
+
+		python_start(&p, exe, computing);
+		python_hear(&p, line, sizeof line);
+		assert_ok(pl_python_process_open(p.pid, PL_STOP_NEVER, &process));
+		const struct pl_thread_list *list = &process->threads;
+		await (list->samplers.len == 2)
+			assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
+		const uint64_t before = list->samplers.data[1]->ran_ns;
+		python_say(&p, "x");
+		python_hear(&p, line, sizeof line);
+		await (list->samplers.len == 3)
+			assert_ok(pl_thread_list_refresh(process, pl_clock_monotonic_ns()));
+		assert_true(list->samplers.data[2]->ran_ns > 45000000);
+		assert_int_equal(list->samplers.data[1]->ran_ns, before);
+		pl_python_process_close(process);
+		python_end(&p);
+	}
+}
+
 /* ---- threads that run no Python ---- */
 
 #define NATIVES 24
@@ -251,6 +292,7 @@ int main(void)
 		cmocka_unit_test(lists_of_threads_that_are_known),
 		cmocka_unit_test(lists_of_threads_that_are_new),
 		cmocka_unit_test(a_state_that_is_being_set_up_is_not_taken_for_its_creators),
+		cmocka_unit_test(what_a_new_thread_ran_before_it_was_found_counts),
 		cmocka_unit_test(threads_that_run_no_python_are_listed_if_they_are_asked_for),
 		cmocka_unit_test(threads_that_run_python_find_room_beside_many_that_do_not),
 		cmocka_unit_test(lists_of_threads_that_run_no_python),
