@@ -18,7 +18,7 @@ struct pl_leaves {
 	uint64_t runs, run_ns, ends; /* at the last look */
 	uint64_t blocks, taken;	     /* that are accounted for */
 	/* Times it came back to a CPU that `runs` does not have: the kernel counts none of a thread that lost its CPU
-	 * while it was about to sleep (waiting for children does that). They add up. */
+	 * while it was about to sleep (waiting for the GIL or for children does that). They add up. */
 	uint64_t uncounted;
 	bool unknown;	  /* how many these are */
 	uint8_t advances; /* of run_ns, while no count moved */
@@ -26,7 +26,7 @@ struct pl_leaves {
 	bool stood;	  /* it has not run since the look before the last one */
 };
 
-/** What the kernel says now; @p c was asked for first. A stop of ours counts there as if the thread had blocked. */
+/** What the kernel says now; @p c was asked for last. A stop of ours counts there as if the thread had blocked. */
 void pl_leaves_note(struct pl_leaves *l, const struct pl_run_counters *c, const struct pl_thread_state *now);
 /** We have stopped it, which the kernel counts now or when the stop comes about. */
 void pl_leaves_stopped(struct pl_leaves *l);

@@ -249,13 +249,13 @@ static bool probe_is_due(const struct pl_attempt *a)
 	return a->stopper->policy != PL_STOP_ALWAYS && a->thread->probes++ % PL_PROBE_EVERY == 0;
 }
 
+/* Who comes to a CPU between the two has one now. The other way round he would seem to have left it more often than he
+ * came. */
 static bool read_leaves(const struct pl_thread_sampler *thread, struct pl_run_counters *c,
 			struct pl_thread_state *state)
 {
-	if (pl_thread_clock_counters(&thread->clock, c) != PL_CLOCK_OK)
-		return false;
 	pl_thread_state_read(thread->pid, thread->tid, state);
-	return true;
+	return pl_thread_clock_counters(&thread->clock, c) == PL_CLOCK_OK;
 }
 
 static void note_leaves(struct pl_thread_sampler *thread)
