@@ -200,6 +200,30 @@ def check_what_is_said_outside_comes_in_files():
     profiler.cancel()
 
 
+def check_who_waits_for_any_child_has_what_was_sampled():
+    """The program plumb is one of them, until the end. Whoever waits for it first, nothing of what it wrote is lost."""
+    reaped, finished = [], []
+
+    def wait_for_all():
+        try:
+            while True:
+                reaped.append(os.wait()[0])
+        except ChildProcessError:
+            finished.append(True)
+
+    with plumb.profile(engine="external") as recording:
+        (plumbs,) = children()
+        waits = threading.Thread(target=wait_for_all)
+        waits.start()
+        mine = os.posix_spawn("/bin/sh", ["sh", "-c", ""], {})
+        while mine not in reaped or not recording.tree()["count"]:
+            hot_function()
+        assert not finished
+    waits.join()
+    assert finished and set(reaped) <= {mine, int(plumbs)}, (reaped, mine, plumbs)
+    assert recording.tree()["count"] and "incomplete" not in recording.text(), recording.text()
+
+
 def check_a_signal_handler_may_raise_in_a_start():
     begun_and_given_up_at_instructions(lambda: plumb.Profiler(engine="external"), lambda profiler: profiler.cancel(), 9)
 
