@@ -13,12 +13,12 @@
 
 /* A file opened in place of a closed standard stream would be written to by mistake. What is opened here instead fails
  * like a closed one: it cannot be used in the direction of the stream. Only standard error, closed by somebody who
- * wants to read none of it, swallows what it is given. */
+ * wants to read none of it, swallows what it is given. The program that we start finds closed what was closed. */
 static void fill_standard_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) == -1 && errno == EBADF &&
-		    open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY) < 0)
+		    open("/dev/null", (fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY) | O_CLOEXEC) < 0)
 			_exit(EXIT_OWN_FAILURE);
 	}
 }

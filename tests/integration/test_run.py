@@ -73,6 +73,30 @@ def test_output_and_input_are_the_programs_own(plumb, program):
     assert stdout == b"HELLO\n" and process.returncode == 0
 
 
+CLOSED = """
+import os
+for fd in range(3):
+    try:
+        os.fstat(fd)
+    except OSError:
+        os.write(int(os.environ["TELL"]), str(fd).encode())
+print("heard by whoever is there")
+"""
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("streams, expected", [("<&-", "0"), (">&-", "1"), ("2>&-", "2"), ("<&- >&- 2>&-", "012")])
+def test_standard_streams_that_are_closed_are_so_for_the_program(plumb, any_python, tmp_path, streams, expected):
+    """Python has no sys.stdout then, and print() says nothing; of one that is there and cannot be written to it raises."""
+    program, told = [*any_python.command, "-c", CLOSED], {}
+    for way, command in {"alone": program, "run": [plumb.binary, "run", "-o", str(plumb.path()), "--", *program]}.items():
+        with open(tmp_path / way, "wb") as file:
+            status = subprocess.run(["sh", "-c", 'exec "$@" %s' % streams, "sh", *command], pass_fds=[file.fileno()],
+                                    env={**os.environ, "TELL": str(file.fileno())}, stdout=subprocess.PIPE, stderr=subprocess.PIPE).returncode
+        told[way] = status, (tmp_path / way).read_text()
+    assert told["alone"] == told["run"] == (0, expected)
+
+
 def test_report_is_at_most_25_lines_and_names_the_recording(plumb, program):
     def run(seconds):
         for old in plumb.directory.glob("*.plumb"):

@@ -18,7 +18,8 @@ def spin(n):
 def main():
     for number in range(parley.argument("lines", 0)):
         print("line", number, "of the program's own output")
-    sys.stdout.flush()
+    if sys.stdout:  # none where it is closed
+        sys.stdout.flush()
     for _ in range(parley.argument("spins", 20)):
         spin(50000)
     if parley.argument("signal", 0):
