@@ -181,29 +181,6 @@ struct run {
 	uint64_t cycle;	  /* that has not ended */
 };
 
-/* Does @p err tell less about why nothing was sampled than what is known? */
-static bool tells_less(const struct plumb_error *known, const struct plumb_error *err)
-{
-	enum plumb_error_code code = plumb_error_code(err), had = plumb_error_code(known);
-
-	if (code == PLUMB_ERR_NO_PROCESS || code == PLUMB_ERR_TARGET_EXITED)
-		return true;
-	return (code == PLUMB_ERR_NOT_PYTHON || code == PLUMB_ERR_NOT_READY || code == PLUMB_ERR_STALE) &&
-	       (had == PLUMB_ERR_NOT_PERMITTED || had == PLUMB_ERR_NOT_SUPPORTED || had == PLUMB_ERR_NO_MEMORY);
-}
-
-static void keep_error(struct pl_engine *e, struct plumb_error *err)
-{
-	pthread_mutex_lock(&e->lock);
-	if (tells_less(e->error, err)) {
-		plumb_error_destroy(err);
-	} else {
-		plumb_error_destroy(e->error);
-		e->error = err;
-	}
-	pthread_mutex_unlock(&e->lock);
-}
-
 /* ---- the budget -------------------------------------------------------------------------------------------------- */
 
 static bool has_usual_budget(const struct pl_engine *e)
@@ -482,7 +459,7 @@ static void step(struct pl_engine *e, struct run *run, uint64_t now)
 		run->look_next_ns = now + births_pause_ns(run);
 		pl_tree_look(e, now);
 	}
-	pl_search_all(e, now, keep_error);
+	pl_search_all(e, now);
 	if (sampling_due(e, run, now))
 		sample(e, run, now);
 }

@@ -8,11 +8,13 @@
  * waits for its turn. However many processes there are, a fifth of the time and a twentieth is what both take. */
 #include "search.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "clock.h"
 #include "debug.h"
 #include "mode.h"
+#include "proc_file.h"
 #include "remote_engine.h"
 #include "send.h"
 #include "target.h"
@@ -95,15 +97,26 @@ static bool same_program(const struct pl_search *s, const struct pl_proc_stat *n
 	return s->dev == dev && s->ino == ino && s->seen.forked == now->forked && strcmp(s->seen.comm, now->comm) == 0;
 }
 
+/* One that has ended is no error: its descriptor tells. */
+static struct plumb_error *cannot_look(pid_t pid, int errnum)
+{
+	return pl_out_of_descriptors(errnum)
+		       ? pl_error_errno(PLUMB_ERR_SYSTEM, errnum, "cannot look at pid %d", (int)pid)
+		       : NULL;
+}
+
 /* Look at it; true if it should be looked into. */
-static bool has_changed(struct pl_target *t, uint64_t now)
+static bool has_changed(struct pl_target *t, uint64_t now, struct plumb_error **ret_err)
 {
 	struct pl_search *s = &t->search;
 	struct pl_proc_stat st;
 	uint64_t dev = 0, ino = 0;
 
-	if (!pl_proc_stat_read(t->python.pid, &st))
-		return false; /* it has ended; its descriptor tells */
+	errno = 0;
+	if (!pl_proc_stat_read(t->python.pid, &st)) {
+		*ret_err = cannot_look(t->python.pid, errno);
+		return false;
+	}
 	(void)pl_proc_exe_id(t->python.pid, &dev, &ino);
 	bool same = same_program(s, &st, dev, ino), grown = st.vsize != s->seen.vsize;
 
@@ -192,11 +205,13 @@ void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, stru
 	uint64_t looked_ns = 0;
 
 	(void)pl_beside_leave(&e->beside); /* that can take milliseconds */
-	s->wanted |= s->inherited || has_changed(t, now);
+	s->wanted |= s->inherited || has_changed(t, now, ret);
 	s->inherited = false;
 	bool tried = s->wanted && may_look(e, s, now);
-	if (tried)
+	if (tried) {
+		plumb_error_destroy(*ret); /* it could be looked into all the same */
 		*ret = look_into(e, t, now, &looked_ns);
+	}
 	if (t->attached)
 		return;
 	pause_longer(s, now, looked_ns, plumb_error_code(*ret) == PLUMB_ERR_NOT_READY);
@@ -207,7 +222,32 @@ void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, stru
 		 (double)(s->next_ns - now) / 1e6, s->costly ? ", when it is its turn" : "");
 }
 
-void pl_search_all(struct pl_engine *e, uint64_t now, void (*keep)(struct pl_engine *e, struct plumb_error *err))
+/* Does @p err tell less about why nothing was sampled than what is known? A process that could not be looked at, for
+ * want of memory or descriptors, may have been the one. */
+static bool tells_less(const struct plumb_error *known, const struct plumb_error *err)
+{
+	enum plumb_error_code code = plumb_error_code(err), had = plumb_error_code(known);
+
+	if (code == PLUMB_ERR_NO_PROCESS || code == PLUMB_ERR_TARGET_EXITED)
+		return true;
+	return (code == PLUMB_ERR_NOT_PYTHON || code == PLUMB_ERR_NOT_READY || code == PLUMB_ERR_STALE) &&
+	       (had == PLUMB_ERR_NOT_PERMITTED || had == PLUMB_ERR_NOT_SUPPORTED || had == PLUMB_ERR_NO_MEMORY ||
+		had == PLUMB_ERR_SYSTEM);
+}
+
+void pl_search_keep(struct pl_engine *e, struct plumb_error *err)
+{
+	pthread_mutex_lock(&e->lock);
+	if (tells_less(e->error, err)) {
+		plumb_error_destroy(err);
+	} else {
+		plumb_error_destroy(e->error);
+		e->error = err;
+	}
+	pthread_mutex_unlock(&e->lock);
+}
+
+void pl_search_all(struct pl_engine *e, uint64_t now)
 {
 	int left = PL_SEARCHES_A_STEP;
 
@@ -220,6 +260,6 @@ void pl_search_all(struct pl_engine *e, uint64_t now, void (*keep)(struct pl_eng
 		e->search_first = i + 1;
 		pl_search_step(e, t, now, &err);
 		if (err)
-			keep(e, err);
+			pl_search_keep(e, err);
 	}
 }

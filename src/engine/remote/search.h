@@ -39,8 +39,10 @@ void pl_search_detach(struct pl_engine *e, struct pl_target *t);
 void pl_search_inherit(struct pl_target *t, const struct pl_target *parent);
 /** Look, if it is time. *ret: why there is no Python; NULL if there is, or if nothing was tried. */
 void pl_search_step(struct pl_engine *e, struct pl_target *t, uint64_t now, struct plumb_error **ret);
-/** That for all processes, so many of those whose time it is; the others come first at the next call. @p keep gets each
- * error. */
-void pl_search_all(struct pl_engine *e, uint64_t now, void (*keep)(struct pl_engine *e, struct plumb_error *err));
+/** Why nothing was sampled, if nothing will be: @p err, unless what is known tells more. */
+void pl_search_keep(struct pl_engine *e, struct plumb_error *err);
+/** A step of all processes, so many of those whose time it is; the others come first at the next call. Errors are kept.
+ */
+void pl_search_all(struct pl_engine *e, uint64_t now);
 
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much of the sampling thread's time looking for Pythons takes, on a clock of the test's own. */
+/* How much of the sampling thread's time looking for Pythons takes, on a clock of the test's own, and what is told
+ * where none was found. */
 #include "unit.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,12 +74,6 @@ static size_t count_looked_at(const struct pl_target *targets, size_t count)
 	return n;
 }
 
-static void no_error(struct pl_engine *e, struct plumb_error *err)
-{
-	(void)e;
-	plumb_error_destroy(err);
-}
-
 /* Between two looks at so many there is a round of those that are known, and an end. */
 static void many_processes_are_looked_at_by_and_by(void **state)
 {
@@ -94,12 +91,47 @@ static void many_processes_are_looked_at_by_and_by(void **state)
 		assert_true(pl_vec_push(&e.targets, &targets[i]));
 	}
 	for (size_t step = 1; step <= 2; step++) {
-		pl_search_all(&e, STEP_NS, no_error);
+		pl_search_all(&e, STEP_NS);
 		assert_int_equal(count_looked_at(targets, MANY), step * PL_SEARCHES_A_STEP);
 	}
-	pl_search_all(&e, STEP_NS, no_error);
+	pl_search_all(&e, STEP_NS);
 	assert_int_equal(count_looked_at(targets, MANY), MANY);
+	plumb_error_destroy(e.error);
 	pl_vec_deinit(&e.targets);
+}
+
+/* It may be a Python: that there was none is not known. */
+static void want_of_descriptors_is_why_a_process_is_not_looked_at(void **state)
+{
+	struct rlimit before, none;
+	struct pl_target t = {.python.pid = getpid()};
+	struct pl_engine e = {0};
+	struct plumb_error *err;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){.rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	pl_search_step(&e, &t, STEP_NS, &err);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(plumb_error_code(err), PLUMB_ERR_SYSTEM);
+	assert_non_null(strstr(plumb_error_message(err), "Too many open files"));
+	plumb_error_destroy(err);
+}
+
+static void what_was_not_looked_at_is_told_whatever_is_found_later(void **state)
+{
+	const enum plumb_error_code later[] = {PLUMB_ERR_NOT_READY, PLUMB_ERR_NOT_PYTHON, PLUMB_ERR_STALE,
+					       PLUMB_ERR_TARGET_EXITED};
+	struct pl_engine e = {0};
+
+	(void)state;
+	pl_search_keep(&e, pl_error(PLUMB_ERR_NOT_PYTHON, "the first program"));
+	pl_search_keep(&e, pl_error_errno(PLUMB_ERR_SYSTEM, EMFILE, "cannot look at the second"));
+	for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+		pl_search_keep(&e, pl_error(later[i], "the third"));
+	assert_int_equal(plumb_error_code(e.error), PLUMB_ERR_SYSTEM);
+	plumb_error_destroy(e.error);
 }
 
 int main(void)
@@ -107,6 +139,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(looking_into_files_takes_its_share_of_time_and_no_more),
 		cmocka_unit_test(many_processes_are_looked_at_by_and_by),
+		cmocka_unit_test(want_of_descriptors_is_why_a_process_is_not_looked_at),
+		cmocka_unit_test(what_was_not_looked_at_is_told_whatever_is_found_later),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
