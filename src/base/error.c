@@ -6,6 +6,7 @@
  * Nothing here prints or logs. */
 #include "error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -76,6 +77,13 @@ struct plumb_error *pl_error(enum plumb_error_code code, const char *fmt, ...)
 	return err;
 }
 
+/* That of the code looks elsewhere: there is room enough. */
+static struct plumb_error *hint_at_size_limit(struct plumb_error *err)
+{
+	return pl_error_hint(err,
+			     "raise the limit of file sizes ('ulimit -f'); some file systems have one of their own");
+}
+
 struct plumb_error *pl_error_errno(enum plumb_error_code code, int errnum, const char *fmt, ...)
 {
 	char reason[128];
@@ -84,7 +92,7 @@ struct plumb_error *pl_error_errno(enum plumb_error_code code, int errnum, const
 	/* GNU strerror_r: may return a constant instead of filling the buffer; unlike strerror it is thread-safe. */
 	struct plumb_error *err = error_new(code, strerror_r(errnum, reason, sizeof reason), fmt, args);
 	va_end(args);
-	return err;
+	return code == PLUMB_ERR_WRITE_FAILED && errnum == EFBIG ? hint_at_size_limit(err) : err;
 }
 
 struct plumb_error *pl_error_hint(struct plumb_error *err, const char *fmt, ...)

@@ -44,7 +44,10 @@ static struct plumb_error *cannot_write(const char *path)
 
 	if (failed == ENOMEM)
 		return &pl_err_no_memory;
-	return pl_error_hint(pl_error_errno(PLUMB_ERR_WRITE_FAILED, failed, "cannot write %s", path), "%s",
+	struct plumb_error *err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, failed, "cannot write %s", path);
+	if (failed == EFBIG)
+		return err; /* its hint is better */
+	return pl_error_hint(err, "%s",
 			     failed == ENOENT	? "there is no such folder: make it, or name another one"
 			     : failed == EROFS	? "that file system is read-only: name another place"
 			     : failed == ENOSPC ? "make room there, or name another place"

@@ -379,7 +379,7 @@ def test_a_disk_that_gets_full_loses_nothing_of_the_report(plumb, places, any_py
     result, path = until(run, lambda found: found[0].status != 0, 3)
     assert '"generations"' in result.stdout, result  # the program was not disturbed
     assert result.status == OWN_FAILURE, result
-    assert path.name in result.stderr and "too large" in result.stderr.lower(), result
+    assert path.name in result.stderr and "too large" in result.stderr.lower() and "ulimit -f" in result.stderr, result
     assert "between" in result.stderr, "the answer itself is not lost: %s" % result
     kept = plumb.report(path)
     assert not kept.complete and kept.samples > 0

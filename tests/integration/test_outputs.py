@@ -220,7 +220,7 @@ def test_a_limit_of_file_sizes_is_told_and_leaves_no_file(plumb, recording, comm
     out = plumb.path(end)
     result = plumb(*command, *inputs, *([] if command[0] == "convert" else ["-o"]), out,
                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
-    assert result.status == 125 and "File too large" in result.stderr, result
+    assert result.status == 125 and "File too large" in result.stderr and "ulimit -f" in result.stderr, result
     assert not [name for name in left(plumb) if name.startswith(out.name)], result
 
 

@@ -22,6 +22,19 @@ static void errno_text_follows_the_message(void **state)
 	plumb_error_destroy(err);
 }
 
+/* A limit of the shell, where there is room enough. */
+static void a_file_that_may_not_be_so_large_is_no_full_disk(void **state)
+{
+	struct plumb_error *large = pl_error_errno(PLUMB_ERR_WRITE_FAILED, EFBIG, "cannot write"),
+			   *full = pl_error_errno(PLUMB_ERR_WRITE_FAILED, ENOSPC, "cannot write");
+
+	(void)state;
+	assert_non_null(strstr(plumb_error_hint(large), "ulimit -f"));
+	assert_non_null(strstr(plumb_error_hint(full), "free space"));
+	plumb_error_destroy(large);
+	plumb_error_destroy(full);
+}
+
 static void a_hint_can_be_replaced_twice(void **state)
 {
 	struct plumb_error *err = pl_error(PLUMB_ERR_NOT_PERMITTED, "no");
@@ -76,6 +89,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(message_and_hint_come_from_the_code),
 		cmocka_unit_test(errno_text_follows_the_message),
+		cmocka_unit_test(a_file_that_may_not_be_so_large_is_no_full_disk),
 		cmocka_unit_test(a_hint_can_be_replaced_twice),
 		cmocka_unit_test(long_messages_are_kept_whole),
 		cmocka_unit_test(static_errors_carry_their_text_and_survive_everything),
