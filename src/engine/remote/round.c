@@ -117,6 +117,22 @@ static enum pl_round_result sample_here(struct pl_engine *e, struct pl_target *t
 	return pl_sampled_of(thread)->wanted ? pl_round_one(e, t, i, weight_ns) : PL_ROUND_NONE;
 }
 
+/* One that was sampled has told that there are new ones. Those of a request may have ended by the next round. */
+static enum pl_round_result sample_newcomers(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
+{
+	struct pl_thread_list *r = &t->python.threads;
+	const uint64_t now = pl_clock_monotonic_ns();
+
+	if (r->next_list_ns != 0 || is_over(e))
+		return PL_ROUND_TOOK;
+	struct plumb_error *err = pl_sampled_refresh(e, t, now);
+	plumb_error_destroy(err); /* who has ended is found in the next round */
+	for (size_t i = r->samplers.len; i-- > 0;)
+		if (r->samplers.data[i]->came_ns == now && sample_here(e, t, i, weight_ns) == PL_ROUND_GONE)
+			return PL_ROUND_GONE;
+	return PL_ROUND_TOOK;
+}
+
 /* Each thread once. The stops that are allowed may not do for all that need one, and whoever comes first gets them: so
  * a round begins behind the thread that was stopped last. */
 enum pl_round_result pl_round_all(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
@@ -139,11 +155,11 @@ enum pl_round_result pl_round_all(struct pl_engine *e, struct pl_target *t, uint
 			(void)pl_beside_leave(&e->beside);
 		(void)pl_late_samples_settle(e, t);
 	}
-	return PL_ROUND_TOOK;
+	return sample_newcomers(e, t, weight_ns);
 }
 
-/* A new thread may have ended before any other one runs, and so is read, and tells of it: as that of a request while
- * the server sleeps, or one that runs no Python but for a call back. */
+/* A thread that ran no Python may run some by now, and be back before any other one tells: C code that calls back makes
+ * a thread state for each call. */
 static void look_at_heads(struct pl_target *t)
 {
 	const struct pl_thread_list *r = &t->python.threads;
@@ -159,13 +175,14 @@ static void look_at_heads(struct pl_target *t)
 	}
 }
 
-/* A process that has just been forked is
+/* The words that tell of new threads, when no running thread brought them along. A process that has just been forked is
  * asked each time until its one thread bears its own number. */
 static enum pl_round_result keep_thread_list(struct pl_engine *e, struct pl_target *t, uint64_t now)
 {
 	struct pl_thread_list *r = &t->python.threads;
 
-	look_at_heads(t);
+	if (r->natives)
+		look_at_heads(t);
 	bool due = now >= r->next_list_ns || (t->forked && r->samplers.len == 0);
 	struct plumb_error *err = due ? pl_sampled_refresh(e, t, now) : NULL;
 
