@@ -231,14 +231,15 @@ cmd_fuzz() { # [SECONDS]
 	# What takes 5 s for 128 KB, sanitized, grows faster than its input.
 	for fuzzer in build-fuzz/tests/fuzz/fuzz_*; do
 		if [ ! -x "$fuzzer" ] || [ -d "$fuzzer" ]; then continue; fi
-		set --
 		name=${fuzzer##*/fuzz_}
 		found=$cache/fuzz/$name
-		mkdir -p "$found" "tests/fuzz/corpus/$name"
+		mkdir -p "$found"
+		set -- "$found" # what is found goes into the first one
 		golden=build-fuzz/tests/fuzz/$name.seeds
-		[ ! -e "$golden" ] || set -- "-seed_inputs=@$golden"
+		[ ! -e "$golden" ] || set -- "$@" "-seed_inputs=@$golden"
+		[ ! -d "tests/fuzz/corpus/$name" ] || set -- "$@" "tests/fuzz/corpus/$name"
 		step "$name, $seconds s" "$fuzzer" "$@" -entropic=0 -max_total_time="$seconds" -timeout=5 -max_len=131072 -rss_limit_mb=1024 -print_final_stats=1 -verbosity=0 \
-			-artifact_prefix="$found/" "$found" "tests/fuzz/corpus/$name" || :
+			-artifact_prefix="$found/" || :
 	done
 	[ -z "$failures" ] || die "failed: ${failures%, }"
 }
