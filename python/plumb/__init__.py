@@ -44,12 +44,10 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError("module 'plumb' has no attribute %r" % name)
     module = importlib.import_module(_HOMES[name])
-    try:
-        value = module if module.__name__ == "plumb." + name else getattr(module, name)
-    except AttributeError:
-        if getattr(module.__spec__, "_initializing", False):
-            raise ImportError("plumb.%s is being imported by the code that this signal handler has interrupted: use it once before" % name) from None
-        raise
+    itself = _HOMES[name] == "plumb." + name
+    if getattr(module.__spec__, "_initializing", False) and (itself or not hasattr(module, name)):
+        raise ImportError("plumb.%s is being imported by the code that this signal handler has interrupted: use it once before" % name)
+    value = module if itself else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -222,19 +222,20 @@ def check_a_child_of_a_fork_has_its_descriptors_for_itself():
 INTERRUPTED = """
 import subprocess
 import sys
+name, home = sys.argv[1:]
 said = []
 def trace(frame, event, arg):
-    if frame.f_globals["__name__"] == "plumb._recording" and event == "line" and not said:
-        import plumb
+    if frame.f_globals["__name__"] == home and event == "line" and not said:
         try:
-            plumb.start()
+            getattr(plumb, name)()
         except ImportError as error:
             said.append(str(error))
     return trace
+import plumb
 sys.settrace(trace)
-from plumb import start
+use = getattr(plumb, name)
 sys.settrace(None)
-start().stop()
+use()
 print(*said)
 """
 
@@ -242,8 +243,10 @@ print(*said)
 def check_a_signal_handler_that_interrupts_the_import_is_told():
     """Who traces the lines may do at one what a handler that comes there would."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    said = subprocess.run([sys.executable, "-c", INTERRUPTED], env=environment, stdout=subprocess.PIPE, check=True).stdout.decode()
-    assert said == "plumb.start is being imported by the code that this signal handler has interrupted: use it once before\n", said
+    for name, home in ("start", "plumb._recording"), ("profile", "plumb.profile"):
+        command = [sys.executable, "-c", INTERRUPTED, name, home]
+        said = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True).stdout.decode()
+        assert said == "plumb.%s is being imported by the code that this signal handler has interrupted: use it once before\n" % name, said
 
 
 def check_another_interpreter_can_import_it():
