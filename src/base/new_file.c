@@ -644,15 +644,29 @@ static bool take_name(const struct pl_new_file *f)
 	return (errno == EINVAL || errno == ENOSYS) && move_in(f, 0);
 }
 
-static struct plumb_error *stays_beside(const struct pl_new_file *f)
+/* What is there now is no business of ours, and none that anybody should be sent to. What is open is written again at
+ * the end. */
+static struct plumb_error *taken_away(struct pl_new_file *f)
+{
+	f->kept = false;
+	return pl_error_hint(pl_error(PLUMB_ERR_WRITE_FAILED,
+				      "another program has taken away %s, which was to be renamed to %s", f->beside,
+				      f->path),
+			     "name a place where nobody else may write");
+}
+
+static struct plumb_error *stays_beside(struct pl_new_file *f)
 {
 	struct plumb_error *err;
+	int failed = errno;
 
-	if (errno == EEXIST)
+	if (!is_still(f))
+		return taken_away(f);
+	if (failed == EEXIST)
 		err = pl_error(PLUMB_ERR_EXISTS, "%s was made by another program meanwhile: what plumb wrote is in %s",
 			       f->path, f->beside);
 	else
-		err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, errno,
+		err = pl_error_errno(PLUMB_ERR_WRITE_FAILED, failed,
 				     "what plumb wrote is in %s, which cannot be renamed to %s", f->beside, f->path);
 	return pl_error_hint(err, "the file is complete: rename it");
 }
@@ -682,7 +696,7 @@ struct plumb_error *pl_new_file_publish(struct pl_new_file *f)
 	mark(f);
 	if (!f->beside)
 		return NULL;
-	if (!take_name(f))
+	if (!is_still(f) || !take_name(f))
 		return stays_beside(f);
 	free(f->beside);
 	f->beside = NULL;

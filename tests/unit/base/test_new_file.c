@@ -26,7 +26,7 @@ struct scene {
 /* The scene that looks on; what the next renames do instead of renaming, or before. */
 static struct scene *scene;
 static int failing_with, failing_times;
-static bool refuses_flags, intruding, full;
+static bool refuses_flags, intruding, taking, full;
 
 int __real_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
 int __wrap_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
@@ -74,8 +74,18 @@ static void put(const char *path, const char *text)
 	fclose(f);
 }
 
+static void put_link(const char *path)
+{
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("elsewhere", path), 0);
+}
+
 int __wrap_renameat2(int from, const char *old, int to, const char *new, unsigned flags)
 {
+	if (taking) {
+		taking = false;
+		put_link(scene->beside);
+	}
 	if (intruding) {
 		intruding = false;
 		put(scene->path, THEIRS);
@@ -108,7 +118,7 @@ static void begin(struct scene *s, enum pl_replace replace)
 	*s = (struct scene){.dir = "/tmp/plumb-test-new-file-XXXXXX"};
 	scene = s;
 	failing_times = 0;
-	refuses_flags = intruding = full = false;
+	refuses_flags = intruding = taking = full = false;
 	assert_non_null(mkdtemp(s->dir));
 	snprintf(s->path, sizeof s->path, "%s/out", s->dir);
 	put(s->path, "");
@@ -205,6 +215,33 @@ static void without_the_name_what_was_written_stays_and_is_tried_again(void **st
 	pl_new_file_discard(&s.file);
 	assert_holds(s.beside, OURS);
 	end(&s);
+}
+
+/* In a directory where others may write: before it is to be renamed, or in the moment in which that is refused. */
+static void what_is_a_link_of_anothers_by_now_is_neither_named_nor_told(void **state)
+{
+	char target[16];
+	struct scene s;
+
+	for (int in_that_moment = 0; in_that_moment < 2; in_that_moment++) {
+		begin(&s, PL_REPLACE_NAMED);
+		taking = in_that_moment;
+		failing_with = EBUSY;
+		failing_times = in_that_moment;
+		if (!in_that_moment)
+			put_link(s.beside);
+		struct plumb_error *err = pl_new_file_publish(&s.file);
+		assert_int_equal(plumb_error_code(err), PLUMB_ERR_WRITE_FAILED);
+		assert_non_null(strstr(plumb_error_message(err), "taken away"));
+		plumb_error_destroy(err);
+		assert_string_equal(pl_new_file_path(&s.file), s.path);
+		assert_holds(s.path, "");
+		assert_int_equal(readlink(s.beside, target, sizeof target), strlen("elsewhere"));
+		assert_ok(pl_new_file_finish(&s.file));
+		assert_ok(pl_new_file_publish(&s.file));
+		assert_holds(s.path, OURS);
+		end(&s);
+	}
 }
 
 static void what_is_discarded_is_gone(void **state)
@@ -381,6 +418,7 @@ int main(void)
 		cmocka_unit_test(a_name_that_has_become_free_is_taken),
 		cmocka_unit_test(a_name_that_comes_to_be_taken_in_that_moment_stays),
 		cmocka_unit_test(without_the_name_what_was_written_stays_and_is_tried_again),
+		cmocka_unit_test(what_is_a_link_of_anothers_by_now_is_neither_named_nor_told),
 		cmocka_unit_test(what_is_discarded_is_gone),
 		cmocka_unit_test(a_disk_that_turns_out_to_be_full_in_the_end_costs_others_nothing),
 		cmocka_unit_test(what_somebody_has_taken_away_is_there_again),
