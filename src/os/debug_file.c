@@ -22,20 +22,20 @@ static void hex_of(const uint8_t *id, size_t len, char ret[static 2 * BUILD_ID_M
 		snprintf(ret + 2 * i, 3, "%02x", id[i]);
 }
 
-static int open_in(const char *directory, int len, const char *hex)
+static int open_in(const char *directory, int len, const char *hex, const struct pl_rights *as)
 {
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof path, "%.*s/.build-id/%.2s/%s.debug", len, directory, hex, hex + 2);
-	int fd = pl_plain_file_open(path);
+	int fd = pl_plain_file_open_as(as, path);
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof path, "%.*s/%s/debuginfo", len, directory, hex);
-	return pl_plain_file_open(path);
+	return pl_plain_file_open_as(as, path);
 }
 
 /* The first file there is for a build-id; -1: none. */
-static int open_first(const uint8_t *build_id, size_t len)
+static int open_first(const uint8_t *build_id, size_t len, const struct pl_rights *as)
 {
 	const char *at = secure_getenv("PLUMB_DEBUG_PATH");
 	char hex[2 * BUILD_ID_MAX + 1];
@@ -48,10 +48,10 @@ static int open_first(const uint8_t *build_id, size_t len)
 		size_t n = strcspn(at, ":");
 
 		if (n && n < PATH_MAX)
-			fd = open_in(at, (int)n, hex);
+			fd = open_in(at, (int)n, hex, as);
 		at = at[n] ? at + n + 1 : NULL;
 	}
-	return fd >= 0 ? fd : open_in(PACKAGED, (int)strlen(PACKAGED), hex);
+	return fd >= 0 ? fd : open_in(PACKAGED, (int)strlen(PACKAGED), hex, as);
 }
 
 struct plumb_error *pl_elf_open_of_build(int fd, const uint8_t *build_id, size_t len, struct pl_work *work,
@@ -76,7 +76,8 @@ struct plumb_error *pl_elf_open_of_build(int fd, const uint8_t *build_id, size_t
 	return NULL;
 }
 
-struct plumb_error *pl_debug_elf_open(const uint8_t *build_id, size_t len, struct pl_work *work, struct pl_elf **ret)
+struct plumb_error *pl_debug_elf_open(const uint8_t *build_id, size_t len, const struct pl_rights *as,
+				      struct pl_work *work, struct pl_elf **ret)
 {
-	return pl_elf_open_of_build(open_first(build_id, len), build_id, len, work, ret);
+	return pl_elf_open_of_build(open_first(build_id, len, as), build_id, len, work, ret);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "elf.h"
+#include "rights.h"
 
 /**
  * Open @p fd as a file that says itself that it is of this build, and close it. *ret: NULL if it is none that can be
@@ -19,8 +20,10 @@ struct plumb_error *pl_elf_open_of_build(int fd, const uint8_t *build_id, size_t
  * The same with the first file there is for a build-id in the directories that PLUMB_DEBUG_PATH names, separated by
  * colons, then in /usr/lib/debug, where packages put it: DIRECTORY/.build-id/ab/cdef.debug, or
  * DIRECTORY/abcdef/debuginfo, as clients of debuginfod keep it.
+ * @param as with whose rights it is looked for, NULL: our own. Any file can say that it is of any build: what is shown
+ * for a process has to be open to the process.
  */
-struct plumb_error *pl_debug_elf_open(const uint8_t *build_id, size_t len, struct pl_work *work,
-				      struct pl_elf **ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_debug_elf_open(const uint8_t *build_id, size_t len, const struct pl_rights *as,
+				      struct pl_work *work, struct pl_elf **ret) PLUMB_MUST_CHECK;
 
 #endif

@@ -52,10 +52,11 @@ static struct plumb_error *open_alone(const struct pl_elf *e, struct pl_dwarf **
 }
 
 /* By its build-id, as other debug information: whoever made the file may name any path. */
-static struct plumb_error *open_common(const uint8_t *id, size_t len, struct pl_work *work, struct pl_dwarf **ret)
+static struct plumb_error *open_common(const uint8_t *id, size_t len, const struct pl_rights *as, struct pl_work *work,
+				       struct pl_dwarf **ret)
 {
 	struct pl_elf *e;
-	struct plumb_error *err = pl_debug_elf_open(id, len, work, &e);
+	struct plumb_error *err = pl_debug_elf_open(id, len, as, work, &e);
 
 	if (err || !e)
 		return err;
@@ -65,7 +66,7 @@ static struct plumb_error *open_common(const uint8_t *id, size_t len, struct pl_
 }
 
 /* A path, and behind its NUL the build-id. */
-static struct plumb_error *find_common(const struct pl_elf *e, struct pl_dwarf *d)
+static struct plumb_error *find_common(const struct pl_elf *e, const struct pl_rights *as, struct pl_dwarf *d)
 {
 	size_t len;
 	uint8_t *link = pl_elf_copy_section(e, ".gnu_debugaltlink", LINK_MAX_BYTES, &len);
@@ -73,12 +74,12 @@ static struct plumb_error *find_common(const struct pl_elf *e, struct pl_dwarf *
 	struct plumb_error *err = NULL;
 
 	if (end)
-		err = open_common(end + 1, len - (size_t)(end + 1 - link), d->work, &d->common);
+		err = open_common(end + 1, len - (size_t)(end + 1 - link), as, d->work, &d->common);
 	free(link);
 	return err;
 }
 
-struct plumb_error *pl_dwarf_open(const struct pl_elf *e, struct pl_dwarf **ret)
+struct plumb_error *pl_dwarf_open(const struct pl_elf *e, const struct pl_rights *as, struct pl_dwarf **ret)
 {
 	*ret = NULL;
 	if (e->object) /* nothing was put anywhere yet */
@@ -86,7 +87,7 @@ struct plumb_error *pl_dwarf_open(const struct pl_elf *e, struct pl_dwarf **ret)
 	struct plumb_error *err = open_alone(e, ret);
 	if (err || !*ret)
 		return err;
-	err = find_common(e, *ret);
+	err = find_common(e, as, *ret);
 	if (err) {
 		pl_dwarf_close(*ret);
 		*ret = NULL;

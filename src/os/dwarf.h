@@ -5,12 +5,15 @@
 #define PL_DWARF_H
 
 #include "elf.h"
+#include "rights.h"
 
 struct pl_dwarf;
 
-/** Of @p e, which may be closed then. What is read and looked at takes from the file's work, as in elf.h. *ret: NULL if
+/** Of @p e, which may be closed then. What it has in common with others is in a file of its own, which is opened with
+ * the rights @p as, NULL: our own. What is read and looked at takes from the file's work, as in elf.h. *ret: NULL if
  * it has no debug information that can be read. Errors: PLUMB_ERR_NO_MEMORY. Owner of *ret: caller. */
-struct plumb_error *pl_dwarf_open(const struct pl_elf *e, struct pl_dwarf **ret) PLUMB_MUST_CHECK;
+struct plumb_error *pl_dwarf_open(const struct pl_elf *e, const struct pl_rights *as,
+				  struct pl_dwarf **ret) PLUMB_MUST_CHECK;
 /** NULL-safe. */
 void pl_dwarf_close(struct pl_dwarf *d);
 

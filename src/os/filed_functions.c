@@ -45,7 +45,7 @@ struct plumb_error *pl_filed_functions(const char *path, const uint8_t *build_id
 	if (!err && file && stripped && more)
 		more(file, f);
 	if (!err && stripped)
-		err = pl_debug_elf_open(build_id, len, work, &debug);
+		err = pl_debug_elf_open(build_id, len, NULL, work, &debug);
 	if (!err && debug)
 		err = pl_functions_add(f, debug, &stripped);
 	if (!err && !file && !debug)

@@ -12,11 +12,12 @@
 #define VDSO_MAX (1u << 20)
 
 /* What is not there is no error: it has no names then. */
-static struct plumb_error *add_debug_file(struct pl_functions *f, const uint8_t *id, size_t len, struct pl_work *work)
+static struct plumb_error *add_debug_file(const struct pl_mapped_place *place, const uint8_t *id, size_t len,
+					  struct pl_functions *f)
 {
 	struct pl_elf *e;
 	bool stripped;
-	struct plumb_error *err = pl_debug_elf_open(id, len, work, &e);
+	struct plumb_error *err = pl_debug_elf_open(id, len, &place->seen->rights, place->work, &e);
 
 	if (!err && e)
 		err = pl_functions_add(f, e, &stripped);
@@ -77,7 +78,7 @@ struct plumb_error *pl_mapped_functions(const struct pl_mapped_place *place, con
 	else
 		err = add_file(place, m, f, &stripped);
 	if (!err && stripped)
-		err = add_debug_file(f, build_id, build_id_len, place->work);
+		err = add_debug_file(place, build_id, build_id_len, f);
 	if (err)
 		pl_functions_destroy(f);
 	else

@@ -11,8 +11,8 @@
 /** A process whose files are asked; all borrowed. */
 struct pl_mapped_place {
 	pid_t pid;
-	const struct pl_file_view
-		*seen; /* under which the files were seen to be mapped: with its rights they are read */
+	const struct pl_file_view *seen; /* under which the files were seen to be mapped: with its rights they are read,
+					  and what belongs to them */
 	const pl_mapping_vec *maps;
 	struct pl_mem *mem;
 	struct pl_work *work; /* that may be done for all files together */

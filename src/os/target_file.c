@@ -212,16 +212,20 @@ static bool can_be_taken(const struct pl_rights *theirs)
 	return true;
 }
 
+/* @p theirs, or those of all, which @p all is made to be. */
+static const struct pl_rights *that_can_be_taken(const struct pl_rights *theirs, struct pl_rights *all)
+{
+	if (can_be_taken(theirs))
+		return theirs;
+	pl_rights_of_all(all);
+	return all;
+}
+
 int pl_file_reopen(const struct pl_rights *as, int handle)
 {
 	struct pl_rights all;
 
-	if (!as)
-		return reopen(handle);
-	if (can_be_taken(as))
-		return open_as(as, handle, NULL);
-	pl_rights_of_all(&all);
-	return open_as(&all, handle, NULL);
+	return as ? open_as(that_can_be_taken(as, &all), handle, NULL) : reopen(handle);
 }
 
 int pl_plain_file_open(const char *path)
@@ -233,6 +237,24 @@ int pl_plain_file_open(const char *path)
 		fd = pl_own_fd(reopen(handle));
 	pl_own_fd_close(handle);
 	return fd;
+}
+
+int pl_plain_file_open_as(const struct pl_rights *as, const char *path)
+{
+	struct pl_own_rights own;
+	struct pl_rights all;
+
+	if (!as)
+		return pl_plain_file_open(path);
+	as = that_can_be_taken(as, &all);
+	if (!pl_rights_take(as, &own))
+		return -1;
+	int fd = pl_plain_file_open(path);
+	pl_rights_give_back(&own);
+	if (fd < 0 || pl_rights_allow(as, fd))
+		return fd;
+	pl_own_fd_close(fd);
+	return -1;
 }
 
 /* ---- views ------------------------------------------------------------------------------------------------------- */

@@ -48,5 +48,8 @@ int pl_file_reopen(const struct pl_rights *as, int handle);
 /** Open the plain file @p path for reading, as ourselves: nothing else is opened, as a FIFO, a device or what the
  * kernel makes up, where that would do something. The descriptor is noted as ours (own_fd.h); negative: none. */
 int pl_plain_file_open(const char *path);
+/** The same with these rights, also on the way to it, or NULL: our own. Where they cannot be taken on it has to be open
+ * to all. */
+int pl_plain_file_open_as(const struct pl_rights *as, const char *path);
 
 #endif

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		plumb_error_destroy(err);
 		return 0;
 	}
-	err = pl_dwarf_open(e, &d);
+	err = pl_dwarf_open(e, NULL, &d);
 	REQUIRE(!err || err == &pl_err_no_memory);
 	pl_elf_close(e);
 	for (uint64_t addr = 0; d && addr < ASKED; addr += STEP) {

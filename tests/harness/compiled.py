@@ -2,6 +2,7 @@
 """Libraries of C and C++ that tests compile for the programs that are sampled."""
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -47,3 +48,19 @@ def shared_library(path, source, *options):
     compiler = _compiler(*_LANGUAGES[source.suffix])
     subprocess.run([compiler, *options, "-shared", "-fPIC", "-o", path, source], check=True)
     return path
+
+
+def put_in_common(debug, directory):
+    """What this debug information has in common with two like it goes to a file of its own, as distributions do it: its
+    path."""
+    same = [directory / ("%d.debug" % i) for i in range(2)]
+    for path in same:
+        shutil.copy(debug, path)
+    common = directory / "common"
+    subprocess.run([tool("dwz"), "-m", common, debug, *same], check=True)
+    notes = subprocess.run([tool("readelf"), "-n", common], check=True, capture_output=True, text=True).stdout
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", notes)[1]
+    place = debug.parent.parent / build_id[:2] / (build_id[2:] + ".debug")
+    place.parent.mkdir()
+    common.rename(place)
+    return place

@@ -4,12 +4,11 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 
 import pytest
 
-from harness.compiled import needed, shared_library
+from harness.compiled import needed, put_in_common, shared_library
 from harness.dump import PATIENCE as IN_TIME
 from harness.native import EU_STACK, PLUMBING, addresses, gaps, holds_in_order, is_stripped, true_stacks
 from harness.sites import tool
@@ -280,20 +279,6 @@ __attribute__((noinline)) long works(long n)
 }
 long go(long n) { return works(n) + 1; }
 """
-
-
-def put_in_common(debug, directory):
-    """What this debug information has in common with two like it goes to a file of its own, as distributions do it."""
-    same = [directory / ("%d.debug" % i) for i in range(2)]
-    for path in same:
-        shutil.copy(debug, path)
-    common = directory / "common"
-    subprocess.run([tool("dwz"), "-m", common, debug, *same], check=True)
-    notes = subprocess.run([tool("readelf"), "-n", common], check=True, capture_output=True, text=True).stdout
-    build_id = re.search(r"Build ID: ([0-9a-f]+)", notes)[1]
-    place = debug.parent.parent / build_id[:2] / (build_id[2:] + ".debug")
-    place.parent.mkdir()
-    common.rename(place)
 
 
 @pytest.mark.parametrize("kept", ["in the file", "beside it", "in common"])

@@ -15,11 +15,12 @@ import unittest.mock
 
 import pytest
 
-from harness.compiled import shared_library
+from harness.compiled import needed, put_in_common, shared_library
+from harness.dump import PATIENCE as IN_TIME
 from harness.page import Page, blocks
 from harness.pages import page_of
 from harness.plumb import PATIENCE
-from harness.target import wait_until
+from harness.target import wait_asleep, wait_until
 
 ORDINARY = 65534  # nobody
 PYTHON = "/usr/bin/python3"  # an ordinary user's, too
@@ -330,6 +331,74 @@ def test_debug_information_names_files_that_the_program_may_not_read(plumb, plac
     sources["secret"].read_text()
     assert watch.opened()  # it would have told
     watch.close()
+
+
+RESTS = """
+#include <unistd.h>
+static volatile long sum;
+static inline __attribute__((always_inline)) void hidden_inside(long n) { sum += n; pause(); sum++; }
+static __attribute__((noinline)) void hidden(long n) { hidden_inside(n); sum += n; }
+void rest(long n) { hidden(n); sum++; }
+"""
+RESTING = BEGIN + """
+import ctypes
+library = ctypes.CDLL(sys.argv[2])
+say('ready')
+while True:
+    library.rest(1)
+"""
+BUILD_ID = "c0ffee" + 34 * "2"
+
+
+@pytest.fixture
+def stripped(place):
+    """A library that says it is of a build, and what is kept of that build, for all to read."""
+    (objcopy,) = needed("objcopy")
+    library = shared_library(place / "rests.so", RESTS, "-g", "-O1", "-Wl,--build-id=0x" + BUILD_ID)
+    debug = place / "debug" / ".build-id" / BUILD_ID[:2] / (BUILD_ID[2:] + ".debug")
+    debug.parent.mkdir(parents=True)
+    subprocess.run([objcopy, "--only-keep-debug", library, debug], check=True)
+    subprocess.run([objcopy, "--strip-all", library], check=True)
+    debug.chmod(0o644)
+    return library, debug
+
+
+def dumped_and_recorded(plumb, place, library):
+    """As text: what root's plumb, which finds what is kept, shows of an ordinary user's program."""
+    environment = dict(os.environ, PLUMB_DEBUG_PATH=str(place / "debug"))
+
+    def is_named(profile):
+        return any(function["name"] == "rest" for function in profile.functions)
+
+    with Running(place, RESTING, library, before=ordinary()) as program:
+        wait_asleep(program.process.pid)
+        dumped = plumb("dump", *IN_TIME, "--json", "--native", program.process.pid, env=environment)
+        result, recording = plumb.try_sampling(is_named, program.process.pid, "--native", env=environment)
+    assert dumped.status == result.status == 0 and '"rest"' in dumped.stdout, (dumped, result)
+    return dumped.stdout, json.dumps(plumb.report(recording).json)
+
+
+@pytest.mark.parametrize("shut", ["nothing", "the file", "a directory"])
+def test_debug_information_that_the_program_may_not_read(plumb, place, stripped, shut):
+    """Any file can say that it is of any build."""
+    library, debug = stripped
+    if shut == "the file":
+        debug.chmod(0o600)
+    elif shut == "a directory":
+        debug.parent.chmod(0o700)
+    for text in dumped_and_recorded(plumb, place, library):
+        for word in ("hidden", "hidden_inside", str(place / "rests.c")):
+            assert ('"%s"' % word in text) == (shut == "nothing"), text
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o600])
+def test_debug_information_in_common_that_the_program_may_not_read(plumb, place, stripped, mode):
+    needed("dwz", "readelf")
+    library, debug = stripped
+    put_in_common(debug, place).chmod(mode)
+    debug.chmod(0o644)
+    for text in dumped_and_recorded(plumb, place, library):
+        assert '"hidden"' in text and ('"hidden_inside"' in text) == (mode == 0o644), text
 
 
 @pytest.fixture

@@ -95,7 +95,7 @@ static void an_instruction_has_its_functions_and_lines(const char *path)
 
 	assert_ok(pl_elf_open_fd(fd, NULL, &e));
 	close(fd);
-	assert_ok(pl_dwarf_open(e, &d));
+	assert_ok(pl_dwarf_open(e, NULL, &d));
 	pl_elf_close(e);
 	assert_non_null(d);
 	assert_int_equal(pl_dwarf_places(d, addr, tell, &t), 3);
@@ -125,7 +125,7 @@ static void a_file_without_debug_information(void **state)
 	(void)state;
 	assert_ok(pl_elf_open_fd(fd, NULL, &e));
 	close(fd);
-	assert_ok(pl_dwarf_open(e, &d));
+	assert_ok(pl_dwarf_open(e, NULL, &d));
 	assert_null(d);
 	pl_elf_close(e);
 	pl_dwarf_close(d);
@@ -150,7 +150,7 @@ static void ask_once(void *ctx)
 	struct plumb_error *err = pl_elf_open_fd(fd, NULL, &e);
 
 	close(fd);
-	err = err ? err : pl_dwarf_open(e, &d);
+	err = err ? err : pl_dwarf_open(e, NULL, &d);
 	assert_true(!err || err == &pl_err_no_memory);
 	if (d)
 		pl_dwarf_places(d, a->addr, tell, &t);
@@ -193,7 +193,7 @@ static void ask_all(const uint8_t *bytes, size_t len, uint64_t addr)
 		plumb_error_destroy(err);
 		return;
 	}
-	assert_ok(pl_dwarf_open(e, &d));
+	assert_ok(pl_dwarf_open(e, NULL, &d));
 	if (d)
 		pl_dwarf_places(d, addr, count, &sum);
 	pl_dwarf_close(d);
@@ -303,7 +303,7 @@ static void an_abbreviation_without_end_is_read_as_far_as_work_goes(void **state
 	}
 	uint8_t *file = make_file(sections, 2, &len);
 	assert_ok(pl_elf_open_loaded(file, len, 0, &work, &e));
-	assert_ok(pl_dwarf_open(e, &d));
+	assert_ok(pl_dwarf_open(e, NULL, &d));
 	assert_non_null(d);
 	assert_true(work.ran_out);
 	assert_true(work.most - work.spent < 1024);
@@ -324,7 +324,7 @@ static void what_is_told_counts_as_work(const char *path)
 	uint8_t *bytes = bytes_of(path, &len);
 
 	assert_ok(pl_elf_open_loaded(bytes, len, 0, &work, &e));
-	assert_ok(pl_dwarf_open(e, &d));
+	assert_ok(pl_dwarf_open(e, NULL, &d));
 	assert_int_equal(pl_dwarf_places(d, addr, count, &sum), 3);
 	const uint64_t before = work.spent;
 	sum = 0;
@@ -415,7 +415,7 @@ static uint64_t work_for(size_t functions, size_t sequences)
 					{".debug_line", line.bytes, line.len}};
 	uint8_t *file = make_file(sections, 3, &len);
 	assert_ok(pl_elf_open_loaded(file, len, 0, &work, &e));
-	assert_ok(pl_dwarf_open(e, &d));
+	assert_ok(pl_dwarf_open(e, NULL, &d));
 	assert_non_null(d);
 	pl_dwarf_places(d, 0x1000, count, &sum);
 	assert_int_equal(sum > 0, functions > 0);

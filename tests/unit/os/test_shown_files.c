@@ -182,7 +182,8 @@ static void rights_that_cannot_be_taken_on_are_those_of_all(void **state)
 
 		if (fchmod(mine, 0600))
 			_exit(1);
-		if (pl_file_reopen(&others, handle) < 0 || pl_file_reopen(NULL, mine) < 0)
+		if (pl_file_reopen(&others, handle) < 0 || pl_plain_file_open_as(&others, file) < 0 ||
+		    pl_file_reopen(NULL, mine) < 0)
 			_exit(2);
 		_exit(pl_file_reopen(&others, mine) < 0 && errno == EACCES ? 0 : 3);
 	}
