@@ -96,9 +96,8 @@ static bool is_padding(const uint8_t *p, const uint8_t *end)
 }
 
 /* All members, one after the other. */
-static struct plumb_error *inflate_all(z_stream *z, uint64_t max,
-				       struct plumb_error *(*fn)(void *ctx, const void *bytes, size_t len), void *ctx,
-				       const uint8_t *bytes, size_t len)
+static struct plumb_error *inflate_all(z_stream *z, uint64_t max, pl_gunzip_fn *fn, void *ctx, const uint8_t *bytes,
+				       size_t len)
 {
 	static const size_t max_in = 1u << 30; /* avail_in has 32 bits */
 	unsigned char *piece = malloc(PIECE);
@@ -121,7 +120,7 @@ static struct plumb_error *inflate_all(z_stream *z, uint64_t max,
 		else if (total > max)
 			err = &pl_err_limit;
 		else
-			err = got ? fn(ctx, piece, got) : NULL;
+			err = got ? fn(ctx, piece, got, (size_t)(z->next_in - bytes)) : NULL;
 		if (err || status != Z_STREAM_END)
 			continue;
 		if (is_padding(z->next_in, end))
@@ -133,8 +132,7 @@ static struct plumb_error *inflate_all(z_stream *z, uint64_t max,
 	return err;
 }
 
-struct plumb_error *pl_gunzip(const uint8_t *bytes, size_t len, uint64_t max,
-			      struct plumb_error *(*fn)(void *ctx, const void *bytes, size_t len), void *ctx)
+struct plumb_error *pl_gunzip(const uint8_t *bytes, size_t len, uint64_t max, pl_gunzip_fn *fn, void *ctx)
 {
 	z_stream z = {0};
 

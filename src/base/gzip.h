@@ -14,10 +14,12 @@
 FILE *pl_gzip_open(FILE *out);
 
 bool pl_gzip_is(const uint8_t *bytes, size_t len);
+/** Takes a piece of what was packed. @p packed: how many of the packed bytes all so far came from. */
+typedef struct plumb_error *pl_gunzip_fn(void *ctx, const void *bytes, size_t len, size_t packed);
+
 /** Decompress all members of @p bytes, piece by piece into @p fn, whose first error ends it.
  * Errors: PLUMB_ERR_CORRUPT (also for what follows the last member), PLUMB_ERR_LIMIT past @p max bytes. */
-struct plumb_error *pl_gunzip(const uint8_t *bytes, size_t len, uint64_t max,
-			      struct plumb_error *(*fn)(void *ctx, const void *bytes, size_t len),
+struct plumb_error *pl_gunzip(const uint8_t *bytes, size_t len, uint64_t max, pl_gunzip_fn *fn,
 			      void *ctx) PLUMB_MUST_CHECK;
 
 #endif

@@ -32,7 +32,7 @@ static struct plumb_error *too_large(const char *what)
 static struct plumb_error *unpacks_too_far(void)
 {
 	return pl_error_hint(
-		pl_error(PLUMB_ERR_LIMIT, "it is gzip data that unpacks to more than %d times its length",
+		pl_error(PLUMB_ERR_LIMIT, "it is gzip data of which a part unpacks to more than %d times its length",
 			 PL_INPUT_MAX_RATIO),
 		"a file made to fill the disk does that; if it is a profile, unpack it with 'gunzip' first");
 }
@@ -180,12 +180,14 @@ static bool look_again(struct unpacking *u)
 	return go_on;
 }
 
-static struct plumb_error *write_piece(void *ctx, const void *bytes, size_t len)
+static struct plumb_error *write_piece(void *ctx, const void *bytes, size_t len, size_t packed)
 {
 	struct unpacking *u = ctx;
-	struct plumb_error *err = pl_temp_write(u->fd, bytes, len);
 
 	u->total += len;
+	if (u->total > PL_INPUT_MAX_RATIO * (uint64_t)packed + PL_INPUT_RATIO_AHEAD)
+		return unpacks_too_far();
+	struct plumb_error *err = pl_temp_write(u->fd, bytes, len);
 	if (err || u->looked || u->total < LOOK_BYTES)
 		return err;
 	u->looked = true;

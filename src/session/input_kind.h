@@ -10,6 +10,9 @@
  * program does the same for hours. Frames of two bytes take sixty times as much memory: see ROWS_A_BYTE. */
 #define PL_INPUT_MAX_RATIO  200
 #define PL_INPUT_RATIO_BASE (16ull << 20) /* bytes that anything may have beyond that */
+/* And that what was read so far may have: profiles are packed about evenly. Else all that a long file may have would be
+ * written to the disk before it is refused. */
+#define PL_INPUT_RATIO_AHEAD (64ull << 20)
 
 /** @p fd may be one of O_PATH, too. Errors, without the name of the file: PLUMB_ERR_SYSTEM (a directory),
  * PLUMB_ERR_NOT_A_RECORDING (a device, what the kernel makes up), PLUMB_ERR_LIMIT (holes; not seen of an O_PATH one).

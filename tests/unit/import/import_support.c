@@ -38,7 +38,7 @@ struct plumb_profile *random_profile(uint64_t seed, uint32_t samples)
 	return p;
 }
 
-static struct plumb_error *append(void *ctx, const void *bytes, size_t len)
+static struct plumb_error *append(void *ctx, const void *bytes, size_t len, size_t packed)
 {
 	return pl_buf_add(ctx, bytes, len);
 }

@@ -280,6 +280,35 @@ static void gzip_that_unpacks_too_far_is_refused(void **state)
 	drop(bomb);
 }
 
+/* What cannot be packed. */
+static void put_noise_behind(const char *path, size_t len)
+{
+	uint32_t *noise = malloc(len), x = 1;
+
+	for (size_t i = 0; i < len / sizeof *noise; i++)
+		noise[i] = x = x * 1664525 + 1013904223;
+	char *packed = gzip_of(noise, len);
+	FILE *in = fopen(packed, "rb");
+	for (size_t n; (n = fread(noise, 1, len, in)) > 0;)
+		put_behind(path, noise, n);
+	assert_int_equal(fclose(in), 0);
+	drop(packed);
+	free(noise);
+}
+
+/* Whatever comes behind it, where the whole file is long enough for all of it. */
+static void gzip_of_which_a_part_unpacks_too_far_is_refused(void **state)
+{
+	char *little = gzip_of_blanks(60), *bomb = gzip_of_blanks(96);
+
+	put_noise_behind(little, 1 << 20);
+	put_noise_behind(bomb, 1 << 20);
+	assert_refused(little, "samples", PLUMB_ERR_CORRUPT, "");
+	assert_refused(bomb, "samples", PLUMB_ERR_LIMIT, "unpacks to more than 200 times its length");
+	drop(little);
+	drop(bomb);
+}
+
 /* Frames of two bytes, in stacks that have none in common. */
 static char *gzip_of_deep_stacks(unsigned count, unsigned depth)
 {
@@ -522,6 +551,7 @@ int main(void)
 		cmocka_unit_test(gzip_and_standard_input_are_the_file),
 		cmocka_unit_test(what_is_none_of_all_is_told),
 		cmocka_unit_test(gzip_that_unpacks_too_far_is_refused),
+		cmocka_unit_test(gzip_of_which_a_part_unpacks_too_far_is_refused),
 		cmocka_unit_test(more_than_can_be_counted_is_refused),
 		cmocka_unit_test(gzip_of_frames_without_end_is_refused),
 		cmocka_unit_test(what_another_tool_wrote_does_not_fill_the_disk),
