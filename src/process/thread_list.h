@@ -45,7 +45,7 @@ struct pl_thread_list {
 	struct pl_tid_map tids;
 	pl_addr_vec unborn, were_unborn; /* thread states without a thread, in the last list and the one before */
 	uint64_t unborn_ns;		 /* since when there were no others */
-	uint64_t listed_ns;		 /* when the lists were read last */
+	uint64_t listed_ns;		 /* when the lists were read last; 0 not yet. Who was started since is new */
 	uint64_t next_list_ns;		 /* when to read them again; 0 at once */
 	uint64_t clocked_ns;		 /* when the threads' CPU times were read last */
 	uint32_t refused;		 /* threads for which there was no room */

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import threading
+import time
 
 import plumb
 from controlling import (
@@ -86,6 +87,42 @@ def check_sampling_with_the_gil_is_controlled_alike():
     profiler.stop()
     assert profiler.status()["engine"] == "gil" and threading.active_count() == before
     assert profiler.query("^spin ") and not profiler.query("_run .*_gil"), profiler.show()
+
+
+def compute(enough):
+    """CPU seconds that it took."""
+    began = time.thread_time()
+    while not enough(time.thread_time() - began):
+        pass
+    return time.thread_time() - began
+
+
+def counted_of_it(profiler):
+    """CPU seconds of what it is counted for."""
+    return sum(f["total"]["weight_ns"] for f in profiler.snapshot().stats()["functions"] if f["name"] == "compute") / 1e9
+
+
+def check_what_a_new_thread_ran_in_a_pause_is_in_no_share():
+    profiler = plumb.Profiler(mode="cpu")
+    ran, goes_on, took = threading.Event(), threading.Event(), []
+
+    def run():
+        compute(lambda seconds: seconds > 0.5)
+        ran.set()
+        goes_on.wait()
+        took.append(compute(lambda seconds: counted_of_it(profiler)))
+
+    profiler.start()
+    until(profiler, 5)
+    profiler.pause()
+    thread = threading.Thread(target=run)
+    thread.start()
+    ran.wait()
+    profiler.resume()
+    goes_on.set()
+    thread.join()
+    profiler.stop()
+    assert counted_of_it(profiler) < took[0] + 0.2, (counted_of_it(profiler), took)
 
 
 def check_what_is_wrong_is_refused():

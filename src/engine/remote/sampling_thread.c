@@ -363,6 +363,16 @@ static void begin_periods(struct pl_engine *e, struct run *run, uint64_t now, ui
 	pl_schedule_begin(&run->schedule, now, period_ns);
 }
 
+/* Threads that came meanwhile are not new: what they ran until now was in the pause. */
+static void resume_lists(struct pl_engine *e, uint64_t now)
+{
+	for (size_t i = 0; i < e->targets.len; i++) {
+		struct pl_thread_list *list = &e->targets.data[i]->python.threads;
+
+		list->listed_ns = list->listed_ns ? now : 0;
+	}
+}
+
 /* Time goes on where it stood. */
 static void end_pause(struct pl_engine *e, struct run *run, uint64_t now)
 {
@@ -372,6 +382,7 @@ static void end_pause(struct pl_engine *e, struct run *run, uint64_t now)
 	e->events_from_ns = e->paused_ns - e->start_ns;
 	e->start_ns += now - e->paused_ns;
 	each_thread(e, resume_thread);
+	resume_lists(e, now);
 	begin_periods(e, run, now, run->schedule.period_ns);
 }
 
