@@ -117,22 +117,6 @@ static enum pl_round_result sample_here(struct pl_engine *e, struct pl_target *t
 	return pl_sampled_of(thread)->wanted ? pl_round_one(e, t, i, weight_ns) : PL_ROUND_NONE;
 }
 
-/* One that was sampled has told that there are new ones. Those of a request may have ended by the next round. */
-static enum pl_round_result sample_newcomers(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
-{
-	struct pl_thread_list *r = &t->python.threads;
-	const uint64_t now = pl_clock_monotonic_ns();
-
-	if (r->next_list_ns != 0 || is_over(e))
-		return PL_ROUND_TOOK;
-	struct plumb_error *err = pl_sampled_refresh(e, t, now);
-	plumb_error_destroy(err); /* who has ended is found in the next round */
-	for (size_t i = r->samplers.len; i-- > 0;)
-		if (r->samplers.data[i]->came_ns == now && sample_here(e, t, i, weight_ns) == PL_ROUND_GONE)
-			return PL_ROUND_GONE;
-	return PL_ROUND_TOOK;
-}
-
 /* Each thread once. The stops that are allowed may not do for all that need one, and whoever comes first gets them: so
  * a round begins behind the thread that was stopped last. */
 enum pl_round_result pl_round_all(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
@@ -155,7 +139,24 @@ enum pl_round_result pl_round_all(struct pl_engine *e, struct pl_target *t, uint
 			(void)pl_beside_leave(&e->beside);
 		(void)pl_late_samples_settle(e, t);
 	}
-	return sample_newcomers(e, t, weight_ns);
+	return PL_ROUND_TOOK;
+}
+
+/* One that was sampled has told that there are new ones. Those of a request may have ended by the next round. Lists are
+ * read when nothing points to a thread any more, as it may be gone by then. */
+static enum pl_round_result sample_newcomers(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
+{
+	struct pl_thread_list *r = &t->python.threads;
+	const uint64_t now = pl_clock_monotonic_ns();
+
+	if (r->next_list_ns != 0 || is_over(e))
+		return PL_ROUND_TOOK;
+	struct plumb_error *err = pl_sampled_refresh(e, t, now);
+	plumb_error_destroy(err); /* who has ended is found in the next round */
+	for (size_t i = r->samplers.len; i-- > 0;)
+		if (r->samplers.data[i]->came_ns == now && sample_here(e, t, i, weight_ns) == PL_ROUND_GONE)
+			return PL_ROUND_GONE;
+	return PL_ROUND_TOOK;
 }
 
 /* A thread that ran no Python may run some by now, and be back before any other one tells: C code that calls back makes
@@ -210,9 +211,14 @@ static void end_beside(struct pl_engine *e, struct pl_target *t)
 
 static enum pl_round_result sample_threads(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
 {
-	enum pl_round_result r = pl_mode_rules(e->options.mode)->round(e, t, weight_ns);
+	const struct pl_mode_rules *mode = pl_mode_rules(e->options.mode);
+	enum pl_round_result r = mode->round(e, t, weight_ns);
 
 	pl_lock_samples_send(e, t);
+	if (r == PL_ROUND_TOOK && mode->round == pl_round_all) {
+		r = sample_newcomers(e, t, weight_ns);
+		pl_lock_samples_send(e, t);
+	}
 	end_beside(e, t);
 	return r;
 }
