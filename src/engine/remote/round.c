@@ -147,10 +147,10 @@ enum pl_round_result pl_round_all(struct pl_engine *e, struct pl_target *t, uint
 static enum pl_round_result sample_newcomers(struct pl_engine *e, struct pl_target *t, uint64_t weight_ns)
 {
 	struct pl_thread_list *r = &t->python.threads;
-	const uint64_t now = pl_clock_monotonic_ns();
 
 	if (r->next_list_ns != 0 || is_over(e))
 		return PL_ROUND_TOOK;
+	const uint64_t now = pl_clock_monotonic_ns();
 	struct plumb_error *err = pl_sampled_refresh(e, t, now);
 	plumb_error_destroy(err); /* who has ended is found in the next round */
 	for (size_t i = r->samplers.len; i-- > 0;)
