@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "arrival.h"
+
 #define PL_BESIDE_SETS 4 /* of 1,024 processors each */
 
 struct pl_beside {
@@ -26,6 +28,7 @@ struct pl_beside {
 	int nice;
 	int cpu;		     /* the processor that it keeps to; PL_BESIDE_NOBODY: none */
 	uint64_t since_ns, taken_ns; /* of its CPU time */
+	struct pl_arrival arrival;   /* whoever wakes the sampling thread notes it */
 };
 
 #define PL_BESIDE_NOBODY (-1)

@@ -42,10 +42,11 @@ bool pl_last_run_parse(const char *text, uint64_t *ret_ns)
 	return *ret_ns > 0; /* a thread that has not run yet */
 }
 
-static bool read_exec_start(pid_t pid, const char *name, uint64_t *ret_ns)
+bool pl_last_run_at(pid_t pid, pid_t tid, uint64_t *ret_ns)
 {
-	char text[SCHED_MAX];
+	char name[48], text[SCHED_MAX];
 
+	snprintf(name, sizeof name, "task/%d/sched", (int)tid);
 	return pl_proc_file(pid, name, text, sizeof text) > 0 && pl_last_run_parse(text, ret_ns);
 }
 
@@ -70,12 +71,10 @@ static void *answer(void *arg)
 {
 	struct question *q = arg;
 	uint64_t now_ns;
-	char name[48];
 
-	snprintf(name, sizeof name, "task/%d/sched", (int)pl_own_tid());
 	nanosleep(&(struct timespec){.tv_nsec = 1}, NULL);
 	uint64_t monotonic_ns = pl_clock_monotonic_ns();
-	q->known = read_exec_start(0, name, &now_ns);
+	q->known = pl_last_run_at(0, pl_own_tid(), &now_ns);
 	q->ahead_ns = q->known ? (int64_t)(now_ns - monotonic_ns) : 0;
 	sem_post(&q->answered);
 	let_go(q);
@@ -153,13 +152,12 @@ bool pl_last_run(struct pl_sched_clocks *c, pid_t pid, pid_t tid, uint64_t *ret_
 	snprintf(name, sizeof name, "task/%d/stat", (int)tid);
 	if (pl_proc_file(pid, name, stat, sizeof stat) <= 0 || !pl_proc_stat_field(stat, CPU_FIELD, &cpu))
 		return false;
-	snprintf(name, sizeof name, "task/%d/sched", (int)tid);
 	const struct pl_sched_clock *clock = NULL;
-	if (!read_exec_start(pid, name, &ran_ns) || !(clock = clock_of(c, cpu)))
+	if (!pl_last_run_at(pid, tid, &ran_ns) || !(clock = clock_of(c, cpu)))
 		return false;
 	/* On that CPU still: it has not run meanwhile. */
 	uint64_t now_ns = pl_clock_monotonic_ns() + (uint64_t)clock->ahead_ns;
-	if (!read_exec_start(pid, name, &again_ns) || again_ns != ran_ns)
+	if (!pl_last_run_at(pid, tid, &again_ns) || again_ns != ran_ns)
 		return false;
 	*ret_ago_ns = now_ns > ran_ns ? now_ns - ran_ns : 0;
 	return true;

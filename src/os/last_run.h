@@ -25,6 +25,10 @@ void pl_sched_clocks_deinit(struct pl_sched_clocks *c);
  */
 bool pl_last_run(struct pl_sched_clocks *c, pid_t pid, pid_t tid, uint64_t *ret_ago_ns);
 
+/** When the thread ran last, by the scheduler's clock on the CPU where that was: comparable with that of others of this
+ * CPU only. When it lost the CPU, or up to some milliseconds ago if it has one. False if the kernel does not tell. */
+bool pl_last_run_at(pid_t pid, pid_t tid, uint64_t *ret_ns);
+
 /** Pure: se.exec_start in nanoseconds from the text of a sched file; false if there is none, or the thread has not
  * run yet. */
 bool pl_last_run_parse(const char *text, uint64_t *ret_ns);

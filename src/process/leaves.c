@@ -46,6 +46,7 @@ void pl_leaves_note(struct pl_leaves *l, const struct pl_run_counters *c, const 
 	}
 	note_last(l, now);
 	note_uncounted(l, c, now);
+	l->often = now->ends > l->ends + 1;
 	l->stood = c->runs == l->runs;
 	l->runs = c->runs;
 	l->run_ns = c->run_ns;

@@ -23,6 +23,7 @@ struct pl_leaves {
 	bool unknown;	  /* how many these are */
 	uint8_t advances; /* of run_ns, while no count moved */
 	bool gave_up;	  /* by itself, as far as the counts tell which was last */
+	bool often;	  /* it left one more than once since the look before */
 	bool stood;	  /* it has not run since the look before the last one */
 };
 

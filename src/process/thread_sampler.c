@@ -279,6 +279,20 @@ static bool had_cpu(struct pl_thread_sampler *thread)
 	       pl_leaves_slept(&thread->leaves, &counters, &state);
 }
 
+/* It is said to run or to be ready. Who had a CPU when we came counts, wherever that is; and if we came late, not who
+ * leaves it often: we may have had to wait until it did. */
+static bool only_waits(const struct pl_attempt *a)
+{
+	const struct pl_thread_sampler *thread = a->thread;
+
+	if (pl_leaves_only_waits(&thread->leaves))
+		return true;
+	if (pl_leaves_may_have_cpu(&thread->leaves) || !a->stopper->beside)
+		return false;
+	enum pl_arrival_took took = pl_arrival_took(&a->stopper->beside->arrival, thread->pid, thread->tid);
+	return took == PL_ARRIVAL_DID_NOT || (took == PL_ARRIVAL_TOOK_LATE && thread->leaves.often);
+}
+
 /* Where only what runs counts, that is who runs when it is asked what it does, and it is asked before it is read. Were
  * it the other way round for a thread that ran at the last tick, one that is going to sleep would be found asleep, one
  * that wakes up would be read when it is on its way out already, and falling asleep and waking up would cost nothing.
@@ -304,7 +318,7 @@ static enum pl_take_result sample_by_activity(struct pl_attempt *a, bool running
 	if (activity == PL_ACTIVITY_BLOCKED && pl_stopper_has_come(a->stopper, thread->tid))
 		activity = PL_ACTIVITY_RUNNING; /* it got a CPU, and stands because of us */
 	thread->activity_ns = now;
-	if (running_only && activity == PL_ACTIVITY_RUNNING && pl_leaves_only_waits(&thread->leaves))
+	if (running_only && activity == PL_ACTIVITY_RUNNING && only_waits(a))
 		return PL_TAKE_NOTHING;
 	if (activity == PL_ACTIVITY_RUNNING && beside) {
 		result = pl_prove_beside(a);

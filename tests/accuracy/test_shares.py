@@ -42,6 +42,7 @@ FUNCTIONS = {"part_zlib": "zlib_compress.*|zlib.compress", "part_hash": ".*pbkdf
 OUTSIDE = 0.03  # the share of the samples in a part that may be before its function is called, or behind that
 WITHOUT = 0.1  # the share of the samples that may have no native frames: the first, and those whose stop has not come at the end
 LOOPS = 7  # that want the processor of a program
+HANDED = 0.03  # what a sampler that comes late, or whose stops do, adds to the error of a share of threads that block every 200 us
 FEWEST = 10  # samples with native frames in a part, from which on it can be said how many are in its function
 PROGRAMS = ["loops", "mixed", "ccalls", "callers"]
 PERIODS = [500, 999, pytest.param(1000, marks=pytest.mark.smoke), 1001, 2000]  # microseconds; the sampler's own is 1000
@@ -320,6 +321,49 @@ def test_falling_asleep_and_waking_up_are_cpu_time(plumb, places, any_python, ta
     """A hundredth of the CPU time: the samples must tell a thread that is about to sleep, or has just woken up, from one that sleeps."""
     case = Case(plumb, places, any_python, "truth.py", "--program", "naps", options=["--mode", "cpu"])
     case.judge(table, "naps, cpu", effort(6, 20), Measured.cpu)
+
+
+@contextlib.contextmanager
+def one_processor():
+    """For this process and what it starts."""
+    all_of = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(all_of)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, all_of)
+
+
+@pytest.mark.processor
+@pytest.mark.slow
+def test_who_hands_work_over_on_the_processor_of_the_sampler_has_its_cpu_time(plumb, places, any_python, table, effort):
+    """Both threads block and lose the processor many times in a period: who had it when the sampler came is who ran."""
+    if any_python.version < (3, 3):
+        pytest.skip("Python %s has no clock of a thread's CPU time" % any_python)
+    if not os.path.exists("/proc/self/sched"):
+        pytest.skip("this kernel does not tell when a thread ran last")
+    command = [*any_python.command, places.directory(any_python.root)[1] + "/handing.py"]
+    longer = 1
+
+    def trial():
+        nonlocal longer
+        recording = plumb.path()
+        with one_processor():
+            result = plumb("run", "--mode", "cpu", "-o", recording, "--", *command, "--seconds", str(longer * effort(4, 20)))
+        assert result.status == 0, result
+        truth = [json.loads(line) for line in result.stdout.splitlines() if '"truth"' in line][-1]["cpu"]
+        profile = plumb.report(recording)
+        parts = measured_parts(profile, set(truth), "call", None)
+        samples = sum(count for count, _ in parts.values())
+        if samples < ENOUGH * FEW:
+            longer = min(2 * longer, LONGEST)
+            raise NotNow("%d samples" % samples)
+        found = compare(truth, {name: weight for name, (_, weight) in parts.items()}, samples, error=HANDED)
+        print("\n".join(map(str, found)))
+        table(any_python, "handed over", "%+.1f" % max((c.score for c in found), key=abs))
+        return off(found)
+
+    holds(trial, BY_CHANCE, blind=BLIND)
 
 
 @pytest.mark.processor

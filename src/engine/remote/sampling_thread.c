@@ -569,6 +569,7 @@ static bool sleep_until(struct pl_engine *e, struct run *run, uint64_t until, en
 
 	*ret = wait_until(e, until);
 	run->waited_ns = pl_clock_monotonic_ns();
+	pl_arrival_note(&e->beside.arrival, run->waited_ns - due);
 	return e->now.paused || !stood_still(e, run, due, run->waited_ns);
 }
 

@@ -114,6 +114,20 @@ static void of_both_it_is_not_known_which_was_last(void **state)
 	assert_false(only_waits(&l, &t));
 }
 
+static void who_has_left_its_cpu_more_than_once_has_done_so_often(void **state)
+{
+	struct thread t = began;
+	struct pl_leaves l = known(&t);
+
+	runs_and(&t, false);
+	assert_false(only_waits(&l, &t));
+	assert_false(l.often);
+	runs_and(&t, true);
+	runs_and(&t, false);
+	assert_false(only_waits(&l, &t));
+	assert_true(l.often);
+}
+
 static void a_stop_of_ours_is_none_of_its_own_whenever_it_is_counted(void **state)
 {
 	struct thread t = began;
@@ -202,6 +216,7 @@ int main(void)
 		cmocka_unit_test(who_has_a_cpu_does_not_wait),
 		cmocka_unit_test(who_falls_asleep_has_its_cpu_until_it_left_it),
 		cmocka_unit_test(of_both_it_is_not_known_which_was_last),
+		cmocka_unit_test(who_has_left_its_cpu_more_than_once_has_done_so_often),
 		cmocka_unit_test(a_stop_of_ours_is_none_of_its_own_whenever_it_is_counted),
 		cmocka_unit_test(who_runs_on_while_nothing_is_counted_has_a_cpu),
 		cmocka_unit_test(run_time_may_go_on_once_behind_the_last_run),
