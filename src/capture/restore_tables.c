@@ -590,6 +590,7 @@ static struct plumb_error *restore_late_meta(struct pl_restore *r, struct pl_dec
 	uint32_t own = pl_cursor_left(&d->cursor) ? pl_decode_u32(d) : 0;
 	m->halted_ns = pl_cursor_left(&d->cursor) ? pl_decode(d) : 0;
 	uint64_t native = pl_cursor_left(&d->cursor) ? pl_decode(d) : 0;
+	m->used_cpu_ns = pl_cursor_left(&d->cursor) ? pl_decode(d) : 0;
 	m->native = native < PL_NATIVE_CHOICES ? (uint8_t)native : PL_NATIVE_AS_RECORDED;
 	struct plumb_error *err = d->bad ? &pl_err_corrupt : string_id(r, why, &m->refused_why);
 	return err ? err : string_id(r, own, &m->own);

@@ -457,6 +457,7 @@ static void encode_meta(const struct pl_meta *m, struct pl_encoder *out)
 	pl_encode(&e, m->own);
 	pl_encode(&e, m->halted_ns);
 	pl_encode(&e, m->native);
+	pl_encode(&e, m->used_cpu_ns);
 	out->err = e.err;
 	pl_encode_section(out, PL_SECTION_META, &section);
 	pl_buf_deinit(&section);

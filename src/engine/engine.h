@@ -109,7 +109,8 @@ struct pl_engine_stats {
 	bool paused;
 	uint32_t threads, processes; /* being sampled */
 	uint64_t elapsed_ns, ticks, taken_ns, missed_ns, losses[PL_LOSSES], stops, stopped_ns;
-	uint64_t halted_ns; /* for which a signal or a debugger had stopped the process that was asked for first */
+	uint64_t used_cpu_ns; /* by the processes, while they were sampled; 0: not known */
+	uint64_t halted_ns;   /* for which a signal or a debugger had stopped the process that was asked for first */
 	uint64_t suspended_ns,
 		suspended_at_ns; /* for which we stood still ourselves, all in all; when the last time began */
 	uint64_t period_ns;	 /* as it is now */

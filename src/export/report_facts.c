@@ -44,6 +44,7 @@ void pl_report_recording(struct pl_json *j, const struct plumb_profile *p)
 		pl_json_key_null(j, "start");
 	pl_json_key_u64(j, "duration_ns", m->duration_ns);
 	pl_json_key_u64(j, "halted_ns", m->halted_ns);
+	pl_json_key_u64(j, "used_cpu_ns", m->used_cpu_ns);
 	pl_json_key_u64(j, "period_ns", m->period_ns);
 	if (m->period_ns)
 		pl_json_key_double(j, "rate_hz", (double)PL_NS_PER_S / (double)m->period_ns, 3);

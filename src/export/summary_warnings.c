@@ -13,6 +13,8 @@
 #include "units.h"
 
 #define ALWAYS	     0.9
+#define MUCH_UNSEEN  0.05 /* of the CPU time; less is start, end, and what one tick may be off */
+#define LEAST_UNSEEN (PL_NS_PER_S / 10)
 #define MUCH_LOWERED 0.5 /* of the rate that was asked for: from here down it is told */
 
 /* A part without samples can have held the text of a file, or the totals at the end. */
@@ -161,6 +163,22 @@ static void warn_halted(struct pl_summary *s, const struct plumb_profile *p)
 			of.text, p->process_count ? p->processes[0].pid : 0);
 }
 
+/* In CPU mode the shares are of what the samples stand for: whoever reads them takes that for all of it. */
+static void warn_unseen(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f)
+{
+	const struct pl_meta *m = &p->meta;
+	uint64_t told = s->totals.weight_ns;
+
+	if (m->mode != PL_MODE_CPU || m->selected || (f && (f->thread_count || f->process_count)) ||
+	    m->used_cpu_ns < told + LEAST_UNSEEN ||
+	    pl_ratio((double)(m->used_cpu_ns - told), (double)m->used_cpu_ns) < MUCH_UNSEEN)
+		return;
+	pl_summary_warn(s, "%s of CPU time (%s of all) is in no share: of threads that %sended between two samples",
+			pl_units_time(m->used_cpu_ns - told).s,
+			pl_units_percent(pl_ratio((double)(m->used_cpu_ns - told), (double)m->used_cpu_ns)).s,
+			m->native_threads ? "" : "run no Python (--native-threads shows them) or ");
+}
+
 /* The gravest first: where there is no room for all, they are what is told. */
 void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f)
 {
@@ -173,6 +191,7 @@ void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p
 	warn_halted(s, p);
 	warn_damage(s, &p->meta);
 	warn_losses(s, p);
+	warn_unseen(s, p, f);
 	warn_lines(s, p->meta.losses[PL_LOSS_LINES]);
 	warn_lowered(s, &p->meta);
 	warn_refusals(s, p);

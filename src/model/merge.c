@@ -394,6 +394,7 @@ static void merge_meta(struct plumb_profile *into, struct pl_meta *from)
 		m->refused[i] = pl_sum_u64(m->refused[i], from->refused[i]);
 	m->stopped_ns = pl_sum_u64(m->stopped_ns, from->stopped_ns);
 	m->halted_ns = pl_sum_u64(m->halted_ns, from->halted_ns);
+	m->used_cpu_ns = pl_sum_u64(m->used_cpu_ns, from->used_cpu_ns);
 	m->max_overhead_ppm =
 		m->max_overhead_ppm > from->max_overhead_ppm ? m->max_overhead_ppm : from->max_overhead_ppm;
 	m->max_still_ppm = m->max_still_ppm > from->max_still_ppm ? m->max_still_ppm : from->max_still_ppm;

@@ -265,6 +265,7 @@ struct pl_meta {
 	uint64_t taken_ns, missed_ns;  /* what the ticks stand for, taken and missed; 0: only their numbers are known */
 	uint64_t stops;		       /* threads stopped, times */
 	uint64_t stopped_ns;	       /* for which threads stood still, by stops or because we had their processor */
+	uint64_t used_cpu_ns;	       /* by the processes while they were sampled, also in no sample; 0: not known */
 	uint64_t halted_ns;	       /* for which a signal or a debugger had stopped the process asked for */
 	uint64_t refused[PL_REFUSALS]; /* stops that were tried and refused, by enum pl_refused */
 	uint64_t profiler_cpu_ns;

@@ -601,6 +601,7 @@ static void cut_meta(const struct refiner *r, struct pl_meta *m)
 	m->stops = scale(m->stops, by);
 	m->stopped_ns = scale(m->stopped_ns, by);
 	m->halted_ns = scale(m->halted_ns, by);
+	m->used_cpu_ns = 0; /* when they used it is not known */
 	m->profiler_cpu_ns = scale(m->profiler_cpu_ns, by);
 }
 

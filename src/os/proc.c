@@ -160,6 +160,17 @@ static void copy_comm(const char *stat, char ret[static 16])
 	ret[len] = '\0';
 }
 
+bool pl_proc_cpu_ns(pid_t pid, uint64_t *ret)
+{
+	struct timespec ts;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &ts) != 0)
+		return false;
+	*ret = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return true;
+}
+
 bool pl_proc_stat_read(pid_t pid, struct pl_proc_stat *ret)
 {
 	char stat[1024];

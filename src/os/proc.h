@@ -37,6 +37,9 @@ struct pl_proc_stat {
 };
 /** /proc/PID/stat of a process or a thread; false if there is none. */
 bool pl_proc_stat_read(pid_t pid, struct pl_proc_stat *ret);
+/** CPU time that all threads of a process have used, also those that have ended, to the nanosecond; false if it is gone
+ * and was collected. Takes longer the more threads it has: 1,000 of them 20 us. */
+bool pl_proc_cpu_ns(pid_t pid, uint64_t *ret);
 /** A number can also be a thread's. */
 bool pl_proc_is_process(pid_t pid);
 /** Whether its memory may be read, as whoever samples it must. */

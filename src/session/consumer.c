@@ -81,6 +81,7 @@ static void take_stats(struct plumb_session *s)
 	m->stops = st->stops;
 	m->stopped_ns = st->stopped_ns;
 	m->halted_ns = st->halted_ns;
+	m->used_cpu_ns = st->used_cpu_ns;
 	m->taken_ns = st->taken_ns;
 	m->missed_ns = st->missed_ns;
 	take_refusals(s, &st->refusals);

@@ -22,6 +22,7 @@ struct pl_engine_stats pl_session_stats_since(const struct plumb_session *s)
 	st.stops -= from->stops;
 	st.stopped_ns -= from->stopped_ns;
 	st.halted_ns -= from->halted_ns;
+	st.used_cpu_ns -= from->used_cpu_ns;
 	for (int i = 0; i < PL_LOSSES; i++)
 		st.losses[i] -= from->losses[i];
 	for (int i = 0; i < PL_REFUSALS; i++)
@@ -42,6 +43,7 @@ static void fit_meta(const struct plumb_session *s, struct pl_meta *m)
 	m->stops = st.stops;
 	m->stopped_ns = st.stopped_ns;
 	m->halted_ns = st.halted_ns;
+	m->used_cpu_ns = st.used_cpu_ns;
 	for (int i = 0; i < PL_LOSSES; i++)
 		m->losses[i] -= s->since.stats.losses[i];
 	for (int i = 0; i < PL_REFUSALS; i++)

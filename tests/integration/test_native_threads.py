@@ -46,6 +46,26 @@ def seen(profile):
     return min(samples(of_thread(profile, "cruncher"), "computes_alone"), samples(of_thread(profile, "sleeper"), "waits_for_good"))
 
 
+def unshared(profile):
+    """CPU time that the program used while it was sampled, and that no sample stands for."""
+    return profile.json["used_cpu_ns"] - profile.json["samples"]["weight_ns"]
+
+
+def in_one_line(plumb, recording):
+    return " ".join(plumb("report", recording).stdout.split())
+
+
+# In no share may be what was used before the first sample and behind the last, and what the kernel has not told yet.
+def test_cpu_time_that_is_in_no_share_is_told(plumb, target, any_python, library):
+    with target(any_python, "native_threads.py", "--library", library(any_python), "--threads", "cruncher") as program:
+        _, recording = plumb.try_sampling(lambda profile: unshared(profile) >= 300e6, program.pid, "--mode", "cpu")
+        _, whole = plumb.try_sampling(lambda profile: profile.json["used_cpu_ns"] >= 300e6, program.pid, "--mode", "cpu", "--native-threads")
+    assert "is in no share: of threads that run no Python" in in_one_line(plumb, recording)
+    assert "is in no share" not in in_one_line(plumb, whole)
+    profile = plumb.report(whole)
+    assert abs(unshared(profile)) <= 100e6 + profile.json["used_cpu_ns"] / 20, profile.json
+
+
 def test_threads_that_run_no_python_are_shown_with_their_functions(plumb, target, minor, library):
     with target(minor, "native_threads.py", "--library", library(minor)) as program:
         _, profile = plumb.sampled(lambda profile: seen(profile) >= 20, program.pid, "--native-threads", "-r", "200")

@@ -138,6 +138,7 @@ void pl_sampling_thread_publish(struct pl_engine *e, uint64_t now)
 	e->now.threads = e->room.threads;
 	e->now.processes = e->attached_count;
 	sum_stops(e);
+	pl_used_cpu_tell(e);
 	pthread_mutex_lock(&e->lock);
 	e->stats = e->now;
 	pthread_mutex_unlock(&e->lock);
@@ -345,6 +346,7 @@ static void begin_pause(struct pl_engine *e, uint64_t now, void (*leave)(struct 
 	each_thread(e, leave);
 	announce_all(e, now);
 	(void)pl_beside_leave(&e->beside);
+	pl_used_cpu_pause(e);
 	e->paused_ns = now;
 	e->now.paused = true;
 }
@@ -381,6 +383,7 @@ static void end_pause(struct pl_engine *e, struct run *run, uint64_t now)
 	e->now.paused = false;
 	e->events_from_ns = e->paused_ns - e->start_ns;
 	e->start_ns += now - e->paused_ns;
+	pl_used_cpu_resume(e);
 	each_thread(e, resume_thread);
 	resume_lists(e, now);
 	begin_periods(e, run, now, run->schedule.period_ns);
@@ -539,6 +542,7 @@ static void obey(struct pl_engine *e, struct run *run, uint64_t now)
 		return;
 	switch (order.kind) {
 	case PL_ORDER_PAUSE:
+		pl_used_cpu_tell(e);
 		begin_pause(e, now, pause_thread);
 		break;
 	case PL_ORDER_RESUME:

@@ -44,6 +44,7 @@ static void attach(struct pl_engine *e, struct pl_target *t, const struct pl_py 
 	t->search.pause_ns = PAUSE_MIN_NS;
 	t->forked = t->search.seen.forked;
 	t->attached = true;
+	pl_used_cpu_begin(t);
 	t->announced = false; /* as the program it is now */
 	pl_send_look_at_view(e, t);
 	e->attached_count++;
@@ -76,6 +77,7 @@ void pl_search_detach(struct pl_engine *e, struct pl_target *t)
 	if (!t->attached)
 		return;
 	t->attached = false;
+	pl_used_cpu_end(e, t);
 	e->attached_count--;
 	pl_task_waits_forget(&t->waits);
 	t->said = (struct pl_said_events){0};

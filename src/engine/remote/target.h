@@ -15,6 +15,7 @@
 #include "said_events.h"
 #include "search.h"
 #include "task_waits.h"
+#include "used_cpu.h"
 
 struct pl_engine;
 
@@ -37,6 +38,7 @@ struct pl_target {
 	uint64_t halt_look_ns, halt_round_ns; /* CLOCK_MONOTONIC, and the round after it */
 
 	struct pl_stood_still still;
+	struct pl_used_cpu used;
 
 	struct pl_search search;
 	bool attached;
