@@ -249,8 +249,8 @@ def start(
                   With engine "external", which it is then
     kernel        so is where in the kernel threads are that wait: its functions for root, else the system call
     native_threads  so are threads that run no Python (OpenBLAS, OpenMP, Rust's runtimes), with their native functions
-    max_overhead  a share: the rate is lowered until it takes no more of the time. None: a fifth of a core for the samples alone;
-                  math.inf: no limit
+    max_overhead  a share: the rate is lowered until it takes no more of the time. None: a fifth of a core for the samples alone, or a
+                  twentieth of a container's quota, if that is less; math.inf: no limit
     """
     return Recording(**locals()).start()
 

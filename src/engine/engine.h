@@ -18,6 +18,8 @@ struct plumb_tags;
 
 /* Of a core, and of the time of a program that is stopped. */
 #define PL_USUAL_OVERHEAD 0.2
+/* Of what our cgroup may use, where that is less: the program is mostly in the same one, and has what we leave. */
+#define PL_QUOTA_OVERHEAD 0.05
 
 /** What a program has said with plumb.event(). */
 struct pl_engine_event {
@@ -47,6 +49,7 @@ struct pl_engine_options {
 	/* The rate falls until sampling costs no more than this share. 0: PL_USUAL_OVERHEAD for the rounds alone, but
 	 * as fast as possible they may cost what they do; INFINITY: no limit */
 	double max_overhead;
+	double quota;  /* of processors that we may use, whatever for; 0: all */
 	bool priority; /* before other programs */
 	enum pl_mode mode;
 	enum pl_stop_policy stop;
@@ -69,10 +72,15 @@ struct pl_engine_options {
 	uint64_t cycle_ns; /* tell the consumer when so much time is over, again and again; 0: no cycles */
 };
 
+/** Of processors that we may use: as pl_engine_options.quota. */
+double pl_engine_quota(void);
+
 /** How much of a core sampling may cost before the rate falls: a share, 0 no limit. */
 static inline double pl_overhead_limit(const struct pl_engine_options *o)
 {
-	double usual = o->period_ns ? PL_USUAL_OVERHEAD : 0, limit = o->max_overhead ? o->max_overhead : usual;
+	double of_quota = o->quota > 0 ? PL_QUOTA_OVERHEAD * o->quota : PL_USUAL_OVERHEAD;
+	double usual = !o->period_ns ? 0 : of_quota < PL_USUAL_OVERHEAD ? of_quota : PL_USUAL_OVERHEAD;
+	double limit = o->max_overhead ? o->max_overhead : usual;
 
 	return isfinite(limit) ? limit : 0;
 }

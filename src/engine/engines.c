@@ -5,7 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cpu_quota.h"
 #include "debug.h"
+
+double pl_engine_quota(void)
+{
+	return pl_cpu_quota();
+}
 
 /* What an engine must tell for what is to be shown. */
 static unsigned needed_for(const struct pl_engine_options *o)

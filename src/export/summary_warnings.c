@@ -55,7 +55,9 @@ static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 	const uint64_t *l = p->meta.losses;
 
 	if (s->missed >= PL_SUMMARY_WORTH_TELLING)
-		pl_summary_warn(s, "%s of the time was missed%s: busy machine, or -r too high",
+		pl_summary_warn(s,
+				"%s of the time was missed%s: a busy machine, a limit of CPU time (as a container's), "
+				"or -r too high",
 				pl_units_percent(s->missed).s, s->scale > 1 ? " (times are scaled)" : "");
 	if (l[PL_LOSS_QUEUE])
 		pl_summary_warn(s, "%s samples were dropped: the recording could not be written fast enough",

@@ -79,6 +79,7 @@ struct pl_engine_options pl_session_engine_options(const struct plumb_session_op
 		.subprocesses = o->subprocesses == PLUMB_SUBPROCESSES_YES,
 		.period_ns = pl_session_period_ns(o->rate_hz),
 		.max_overhead = o->max_overhead,
+		.quota = pl_engine_quota(),
 		.priority = o->priority,
 		.opcodes = o->opcodes,
 		.tasks = o->tasks,

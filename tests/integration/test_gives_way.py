@@ -26,6 +26,41 @@ def nice_of_sampler(pid):
     return [niceness(stat) for stat in of_threads(pid, "stat").values() if "(plumb-sampler)" in stat]
 
 
+@pytest.fixture
+def group_with_quota():
+    """A cgroup that has a tenth of a processor: its list of processes."""
+    own = dict(line.split(":")[1:3] for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines())
+    controllers = next((names for names in own if "cpu" in names.split(",")), None)
+    top = pathlib.Path("/sys/fs/cgroup") / (controllers or "") / (own[controllers] if controllers else own.get("", "/")).lstrip("/")
+    group = top / ("plumb-test-%d" % os.getpid())
+    try:
+        group.mkdir()
+    except OSError as error:
+        pytest.skip("no cgroup can be made here: %s" % error)
+    try:
+        try:
+            if controllers:
+                (group / "cpu.cfs_period_us").write_text("100000")
+                (group / "cpu.cfs_quota_us").write_text("10000")
+            else:
+                (group / "cpu.max").write_text("10000 100000")
+        except OSError as error:
+            pytest.skip("cgroups have no quota here: %s" % error)
+        yield group / "cgroup.procs"
+    finally:
+        wait_until(lambda: not (group / "cgroup.procs").read_text(), "somebody stays in the cgroup")
+        group.rmdir()
+
+
+def test_of_a_quota_sampling_takes_a_twentieth(plumb, any_python, group_with_quota):
+    """The program is in the same group, and has what is left."""
+    recording = plumb.path()
+    enter = ["sh", "-c", 'echo $$ > "$0" && exec "$@"', group_with_quota]
+    result = plumb("run", "-o", recording, "--", *any_python.command, "-c", "sum(range(3000000))", before=enter)
+    assert result.status == 0, result
+    assert plumb.report(recording).json["overhead"]["limit"] == pytest.approx(0.005), result
+
+
 @pytest.mark.parametrize("inherited", [0, 5, 19])
 def test_the_sampling_thread_has_the_priority_that_plumb_was_started_with(plumb, target, any_python, inherited):
     with target(any_python, "calls.py", count=True) as busy, plumb.attached(busy.pid) as process:

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The quota of version 2 is in cpu.max ("10000 100000", or "max 100000"), that of version 1 in two files of the
+ * controller's own tree. Each group has one, and a lower one above it counts, too. See cpu_quota.h. */
+#include "cpu_quota.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEXT_MAX   64
+#define FILE_MAX   (1 << 20)
+#define CONTROLLER "cpu"
+
+struct hierarchy {
+	bool unified; /* version 2 */
+	char root[PATH_MAX], mount[PATH_MAX];
+};
+
+static bool has_word(const char *list, size_t len, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = list, *end = list + len; at < end;) {
+		const char *comma = memchr(at, ',', (size_t)(end - at));
+		const char *stop = comma ? comma : end;
+
+		if ((size_t)(stop - at) == n && memcmp(at, word, n) == 0)
+			return true;
+		at = stop + 1;
+	}
+	return false;
+}
+
+/* A line of mountinfo: what is before " - " has the root and the place, what is behind it the kind and its options. */
+static bool parse_mount(const char *line, size_t len, struct hierarchy *ret)
+{
+	char text[2 * PATH_MAX + 512], kind[32], options[256];
+	const char *tail;
+
+	if (len >= sizeof text)
+		return false;
+	memcpy(text, line, len);
+	text[len] = '\0';
+	if (!(tail = strstr(text, " - ")) || sscanf(tail, " - %31s %*s %255s", kind, options) != 2 ||
+	    sscanf(text, "%*s %*s %*s %4095s %4095s", ret->root, ret->mount) != 2)
+		return false;
+	ret->unified = strcmp(kind, "cgroup2") == 0;
+	return ret->unified || (strcmp(kind, "cgroup") == 0 && has_word(options, strlen(options), CONTROLLER));
+}
+
+/* Lines "4:cpu,cpuacct:/a/b" and "0::/a/b". */
+static bool own_group(const char *cgroup, bool unified, char ret[PATH_MAX])
+{
+	for (const char *line = cgroup; *line;) {
+		size_t len = strcspn(line, "\n");
+		const char *first = memchr(line, ':', len);
+		const char *second = first ? memchr(first + 1, ':', len - (size_t)(first + 1 - line)) : NULL;
+
+		if (second) {
+			size_t named = (size_t)(second - first - 1), path = len - (size_t)(second + 1 - line);
+
+			if (path < PATH_MAX && (unified ? named == 0 : has_word(first + 1, named, CONTROLLER))) {
+				memcpy(ret, second + 1, path);
+				ret[path] = '\0';
+				return true;
+			}
+		}
+		line += len + (line[len] == '\n');
+	}
+	return false;
+}
+
+static double quota_in(const char *directory, bool unified, pl_cpu_quota_read *read, void *ctx)
+{
+	double quota = 0, period = 0;
+	const char *text = read(ctx, directory, unified ? "cpu.max" : "cpu.cfs_quota_us");
+
+	if (unified)
+		return text && sscanf(text, "%lf %lf", &quota, &period) == 2 && period > 0 ? quota / period : 0;
+	if (!text || sscanf(text, "%lf", &quota) != 1 || quota <= 0)
+		return 0;
+	text = read(ctx, directory, "cpu.cfs_period_us");
+	return text && sscanf(text, "%lf", &period) == 1 && period > 0 ? quota / period : 0;
+}
+
+/* From our group up to what is mounted. A group outside of that, as seen from a container, is not there to be asked. */
+static double least_above(const struct hierarchy *h, const char *group, pl_cpu_quota_read *read, void *ctx)
+{
+	char directory[2 * PATH_MAX];
+	size_t root = strcmp(h->root, "/") == 0 ? 0 : strlen(h->root), mount = strlen(h->mount);
+	bool below = strncmp(group, h->root, root) == 0 && strchr("/", group[root]) && !strstr(group, "/..");
+	double least = 0;
+
+	snprintf(directory, sizeof directory, "%s%s", h->mount, below && group[root] != '\0' ? group + root : "");
+	for (;;) {
+		double quota = quota_in(directory, h->unified, read, ctx);
+		char *slash = strrchr(directory, '/');
+
+		if (quota > 0 && (least == 0 || quota < least))
+			least = quota;
+		if (!slash || slash < directory + mount)
+			return least;
+		*slash = '\0';
+	}
+}
+
+double pl_cpu_quota_of(const char *mountinfo, const char *cgroup, pl_cpu_quota_read *read, void *ctx)
+{
+	double least = 0;
+
+	for (const char *line = mountinfo; *line;) {
+		size_t len = strcspn(line, "\n");
+		struct hierarchy h;
+		char group[PATH_MAX];
+
+		if (parse_mount(line, len, &h) && own_group(cgroup, h.unified, group)) {
+			double quota = least_above(&h, group, read, ctx);
+
+			if (quota > 0 && (least == 0 || quota < least))
+				least = quota;
+		}
+		line += len + (line[len] == '\n');
+	}
+	return least;
+}
+
+/* Owned by the caller; NULL: it cannot be read. */
+static char *read_file(const char *path, size_t most)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	char *text = fd < 0 ? NULL : malloc(most + 1);
+	size_t len = 0;
+	ssize_t n;
+
+	while (text && len < most && (n = read(fd, text + len, most - len)) > 0)
+		len += (size_t)n;
+	if (text)
+		text[len] = '\0';
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+struct group_file {
+	char text[TEXT_MAX];
+};
+
+static const char *read_group_file(void *ctx, const char *directory, const char *name)
+{
+	struct group_file *f = ctx;
+	char path[2 * PATH_MAX + TEXT_MAX];
+
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	char *text = read_file(path, sizeof f->text - 1);
+	if (!text)
+		return NULL;
+	strcpy(f->text, text);
+	free(text);
+	return f->text;
+}
+
+double pl_cpu_quota(void)
+{
+	struct group_file f;
+	char *mounts = read_file("/proc/self/mountinfo", FILE_MAX), *cgroup = read_file("/proc/self/cgroup", FILE_MAX);
+	double quota = mounts && cgroup ? pl_cpu_quota_of(mounts, cgroup, read_group_file, &f) : 0;
+
+	free(mounts);
+	free(cgroup);
+	return quota;
+}
