@@ -56,8 +56,9 @@ struct plumb_session_options {
 	enum plumb_subprocesses subprocesses;
 	/* Lower the rate until the program is stopped for no more than this share of its time and the profiler uses no
 	 * more than this share of a core; 0.01 is one percent. 0: a fifth of a core for the samples
-	 * alone, or a twentieth of the quota of our cgroup if that is less, and, unless each is to be stopped for, 2.5 % of the program's time; as fast as possible only the
-	 * latter, and neither if none is to be stopped. INFINITY: no limit. */
+	 * alone, or a twentieth of the quota of our cgroup if that is less, and, unless each is to be stopped for, 2.5
+	 * % of the program's time; as fast as possible only the latter, and neither if none is to be stopped. INFINITY:
+	 * no limit. */
 	double max_overhead;
 	bool priority; /* sample at nice -10 (root, CAP_SYS_NICE) instead of what the caller has */
 	bool opcodes;  /* record which instruction each frame runs (3.11+), for the formats that show it */

@@ -13,6 +13,7 @@
 
 #define TEXT_MAX   64
 #define FILE_MAX   (1 << 20)
+#define FILE_STEP  4096
 #define CONTROLLER "cpu"
 
 struct hierarchy {
@@ -128,16 +129,21 @@ double pl_cpu_quota_of(const char *mountinfo, const char *cgroup, pl_cpu_quota_r
 	return least;
 }
 
-/* Owned by the caller; NULL: it cannot be read. */
-static char *read_file(const char *path, size_t most)
+/* Owned by the caller; NULL: it cannot be read. Grown as it is needed: a large block that is freed changes what malloc
+ * does from then on, and the program may be the one that is sampled. */
+static char *read_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	char *text = fd < 0 ? NULL : malloc(most + 1);
-	size_t len = 0;
-	ssize_t n;
+	size_t len = 0, size = 0;
+	char *text = NULL, *more;
+	ssize_t n = fd < 0 ? -1 : 1;
 
-	while (text && len < most && (n = read(fd, text + len, most - len)) > 0)
-		len += (size_t)n;
+	while (n > 0 && size < FILE_MAX && (more = realloc(text, size + FILE_STEP + 1))) {
+		text = more;
+		size += FILE_STEP;
+		while (len < size && (n = read(fd, text + len, size - len)) > 0)
+			len += (size_t)n;
+	}
 	if (text)
 		text[len] = '\0';
 	if (fd >= 0)
@@ -155,10 +161,10 @@ static const char *read_group_file(void *ctx, const char *directory, const char 
 	char path[2 * PATH_MAX + TEXT_MAX];
 
 	snprintf(path, sizeof path, "%s/%s", directory, name);
-	char *text = read_file(path, sizeof f->text - 1);
+	char *text = read_file(path);
 	if (!text)
 		return NULL;
-	strcpy(f->text, text);
+	snprintf(f->text, sizeof f->text, "%s", text);
 	free(text);
 	return f->text;
 }
@@ -166,7 +172,7 @@ static const char *read_group_file(void *ctx, const char *directory, const char 
 double pl_cpu_quota(void)
 {
 	struct group_file f;
-	char *mounts = read_file("/proc/self/mountinfo", FILE_MAX), *cgroup = read_file("/proc/self/cgroup", FILE_MAX);
+	char *mounts = read_file("/proc/self/mountinfo"), *cgroup = read_file("/proc/self/cgroup");
 	double quota = mounts && cgroup ? pl_cpu_quota_of(mounts, cgroup, read_group_file, &f) : 0;
 
 	free(mounts);
