@@ -18,6 +18,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* Of this thread. */
 static _Thread_local int depth;
 static _Thread_local bool locked;
+static _Thread_local bool forks;
 
 static void make(void)
 {
@@ -46,12 +47,15 @@ static void make_once(void)
 static PyObject *before_fork(PyObject *self, PyObject *none)
 {
 	ext_trees_begin(true);
+	forks = true;
 	Py_RETURN_NONE;
 }
 
 static PyObject *after_fork(PyObject *self, PyObject *none)
 {
-	ext_trees_end();
+	if (forks) /* if not, the fork had begun before this module was imported */
+		ext_trees_end();
+	forks = false;
 	Py_RETURN_NONE;
 }
 
