@@ -35,6 +35,7 @@ struct dumper {
 	struct pl_dump_process *p;
 	struct pl_dump_chosen chosen;
 	uint64_t start_ns;
+	uint64_t aged_ns; /* when the age of the process was read */
 	struct pl_surroundings around;
 	struct pl_dump_sources sources;
 	bool no_source; /* for the thread at hand */
@@ -78,6 +79,21 @@ static enum pl_doing doing_of(char letter, enum pl_activity activity, bool wants
 	return wants_gil ? PL_DOING_GIL : PL_DOING_BLOCKED;
 }
 
+/* For how long the process is up by now; 0: not known. */
+static uint64_t age_now(const struct dumper *u)
+{
+	return u->p->age_ns ? u->p->age_ns + pl_clock_monotonic_ns() - u->aged_ns : 0;
+}
+
+/* Not for longer than the process is up: the clock of the scheduler may be a little faster than that of the age. */
+static void tell_idle(struct dumper *u, pid_t tid, struct pl_dump_thread *t)
+{
+	t->idle_known = pl_last_run(&u->clocks, pid_of(u), tid, &t->idle_ns);
+	uint64_t age_ns = age_now(u);
+	if (age_ns && t->idle_ns > age_ns)
+		t->idle_ns = age_ns;
+}
+
 static void tell_doing(struct dumper *u, pid_t tid, const struct pl_look *l, struct pl_dump_thread *t)
 {
 	const struct pl_core_thread *noted = core_of(u) ? pl_core_thread_of(core_of(u), tid) : NULL;
@@ -89,7 +105,7 @@ static void tell_doing(struct dumper *u, pid_t tid, const struct pl_look *l, str
 	t->doing = doing_of(state.letter, l->stand.activity, t->wants_gil);
 	t->in_call = l->stand.activity == PL_ACTIVITY_BLOCKED && t->doing != PL_DOING_GIL && t->doing != PL_DOING_ENDED;
 	if (t->in_call && !core_of(u))
-		t->idle_known = pl_last_run(&u->clocks, pid_of(u), tid, &t->idle_ns);
+		tell_idle(u, tid, t);
 	if (state.tracer)
 		u->p->tracer = pl_dump_other(u->d, state.tracer);
 }
@@ -352,6 +368,7 @@ static void tell_living(struct dumper *u)
 
 	pl_proc_command(pid_of(u), command, sizeof command);
 	u->p->command = pl_dump_str(u->d, command);
+	u->aged_ns = pl_clock_monotonic_ns();
 	(void)pl_process_age(pid_of(u), &u->p->age_ns);
 	u->sources.age_ns = u->p->age_ns;
 }
@@ -495,6 +512,7 @@ static struct plumb_error *dump_and_close(struct dumper *u, struct plumb_error *
 	pl_dump_sources_deinit(&u->sources);
 	pl_sched_clocks_deinit(&u->clocks);
 	u->p->took_ns = pl_clock_monotonic_ns() - u->start_ns;
+	u->p->age_ns = age_now(u); /* threads were looked at meanwhile, and had waited until then */
 	if (!err && pl_vec_push(&u->d->processes, *u->p))
 		return NULL;
 	pl_dump_process_deinit(u->p);

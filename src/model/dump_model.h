@@ -220,7 +220,7 @@ void pl_dump_deadlocks_deinit(pl_dump_deadlock_vec *v);
 struct pl_dump_process {
 	uint32_t pid;
 	struct pl_dump_text command, python, core; /* core: file it was read from, "" if it lives */
-	uint64_t age_ns;			   /* since it was started; 0 unknown */
+	uint64_t age_ns;			   /* from its start until it was looked at; 0 unknown */
 	uint64_t took_ns;			   /* to look at it */
 	uint64_t gil_holder;			   /* tid; 0 nobody, or not known */
 	struct pl_dump_other tracer;

@@ -372,6 +372,15 @@ def told_long(text):
     return "for at least" in text or not os.access("/proc/self/sched", os.R_OK)
 
 
+def test_no_thread_waits_for_longer_than_the_process_is_up(plumb, target, minor):
+    """The first of many threads has waited since shortly after the beginning, and is looked at when others were."""
+    with target(minor, "many_threads.py", "--threads", "400", "--busy", "0") as many:
+        process = dump(plumb, many.pid)
+    longest = max(thread["idle_ns"] or 0 for thread in process["threads"])
+    assert longest <= process["age_ns"], process
+    assert longest or not os.access("/proc/self/sched", os.R_OK)
+
+
 def test_hung_in_c_with_the_gil(plumb, target, minor):
     if minor.free_threaded:
         pytest.skip("there is no GIL")
