@@ -66,16 +66,16 @@ static void let_go(struct question *q)
 	free(q);
 }
 
-/* Runs on the CPU that is asked. It sleeps for a moment: the clock is noted when a thread is put on the CPU. */
+/* Runs on the CPU that is asked. It sleeps for a moment: the clock is noted when a thread is put on the CPU. The time
+ * is asked after that: if the thread loses the CPU in between, the clock seems to be behind, and not ahead. */
 static void *answer(void *arg)
 {
 	struct question *q = arg;
 	uint64_t now_ns;
 
 	nanosleep(&(struct timespec){.tv_nsec = 1}, NULL);
-	uint64_t monotonic_ns = pl_clock_monotonic_ns();
 	q->known = pl_last_run_at(0, pl_own_tid(), &now_ns);
-	q->ahead_ns = q->known ? (int64_t)(now_ns - monotonic_ns) : 0;
+	q->ahead_ns = q->known ? (int64_t)(now_ns - pl_clock_monotonic_ns()) : 0;
 	sem_post(&q->answered);
 	let_go(q);
 	return NULL;
@@ -149,13 +149,12 @@ bool pl_last_run(struct pl_sched_clocks *c, pid_t pid, pid_t tid, uint64_t *ret_
 	char name[48], stat[STAT_MAX];
 	uint64_t ran_ns, cpu, again_ns;
 
-	snprintf(name, sizeof name, "task/%d/stat", (int)tid);
-	if (pl_proc_file(pid, name, stat, sizeof stat) <= 0 || !pl_proc_stat_field(stat, CPU_FIELD, &cpu))
-		return false;
 	const struct pl_sched_clock *clock = NULL;
-	if (!pl_last_run_at(pid, tid, &ran_ns) || !(clock = clock_of(c, cpu)))
+	snprintf(name, sizeof name, "task/%d/stat", (int)tid);
+	if (!pl_last_run_at(pid, tid, &ran_ns) || pl_proc_file(pid, name, stat, sizeof stat) <= 0 ||
+	    !pl_proc_stat_field(stat, CPU_FIELD, &cpu) || !(clock = clock_of(c, cpu)))
 		return false;
-	/* On that CPU still: it has not run meanwhile. */
+	/* That was the CPU, if it has not run since. */
 	uint64_t now_ns = pl_clock_monotonic_ns() + (uint64_t)clock->ahead_ns;
 	if (!pl_last_run_at(pid, tid, &again_ns) || again_ns != ran_ns)
 		return false;
