@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In plumb: become plumb-top, which needs ncurses, with the same words. Layer cli. It lies beside plumb where both were
  * built, else where it was installed: from plumb first, so that a tree that was moved works. Others may write where
- * plumb lies, as in /tmp: what is run is whose plumb is, root's or ours, and that very file. */
+ * plumb lies, as in /tmp, and can put there, by renaming it, also a file of root's: what is run is a file, not a link,
+ * where nobody may put another but root and those whose plumb is. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../top/writers.h"
 #include "config.h"
 #include "signals.h"
 #include "top_begin.h"
@@ -31,26 +33,17 @@ static bool own_folder(char *buf, size_t size)
 	return slash != NULL;
 }
 
-static bool is_trusted(const struct stat *st)
+/* -1: it is not there; *stranger: or others may write there. A link is none to follow: who owns it can turn it. */
+static int open_trusted(const char *tried, bool *stranger)
 {
-	struct stat own;
+	char path[PATH_MAX];
+	struct stat own, st;
 
-	return st->st_uid == 0 || st->st_uid == geteuid() || (stat(OWN_FILE, &own) == 0 && st->st_uid == own.st_uid);
-}
-
-/* -1: it is not there; *stranger: or it is somebody else's. A link is none to follow: who owns it can turn it. */
-static int open_trusted(const char *path, bool *stranger)
-{
-	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
-
-	if (fd < 0)
+	if (lstat(tried, &st) != 0)
 		return -1;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_trusted(&st))
-		return fd;
-	close(fd);
-	*stranger = true;
-	return -1;
+	*stranger = !S_ISREG(st.st_mode) || stat(OWN_FILE, &own) != 0 || !realpath(tried, path) ||
+		    !nobody_else_writes(path, own.st_uid, own.st_gid);
+	return *stranger ? -1 : open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
 /* @p path: of the one that is open, or of one that is not run. */
@@ -100,7 +93,7 @@ int top_begin(const struct command *cmd, struct config *c, int argc, char **argv
 
 	if (fd < 0 && stranger)
 		refuse(&why, "install plumb where nobody else may write",
-		       "%s is a link, or another user's, and is not run", path);
+		       "%s is a link, or others may put another file in its place: it is not run", path);
 	else if (fd < 0)
 		refuse(&why, "build plumb where libncurses-dev is installed, or use 'plumb attach'",
 		       "this plumb was built without its live view");

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "terminal.h"
+#include "writers.h"
 
 #define MAX_WORDS 8
 
@@ -28,38 +28,6 @@ static bool refuse(char *why, size_t size, const char *what)
 	return false;
 }
 
-/* With a list of further users and groups the bits of the group are the most that any of them may. */
-static bool root_alone_writes(const char *path, const struct stat *st)
-{
-	const bool group_is_roots = st->st_gid == 0 && lgetxattr(path, "system.posix_acl_access", NULL, 0) < 0;
-
-	return !(st->st_mode & S_IWOTH) && (!(st->st_mode & S_IWGRP) || group_is_roots);
-}
-
-/* In a sticky directory others may not replace what is root's, but lay something beside it. */
-static bool is_roots(const char *path, bool sticky)
-{
-	struct stat st;
-
-	return lstat(path, &st) == 0 && st.st_uid == 0 &&
-	       (root_alone_writes(path, &st) || (sticky && S_ISDIR(st.st_mode) && st.st_mode & S_ISVTX));
-}
-
-/* @p path: without links. */
-static bool is_where_root_alone_writes(const char *path)
-{
-	char part[PATH_MAX];
-	size_t level = 0; /* above the file */
-
-	snprintf(part, sizeof part, "%s", path);
-	for (char *slash; (slash = strrchr(part, '/')); level++) {
-		if (!is_roots(part, level > 1))
-			return false;
-		*slash = '\0';
-	}
-	return is_roots("/", level > 1);
-}
-
 /* @p path: the file itself, whatever links @p file leads by. */
 static bool may_edit(const char *file, char path[static PATH_MAX], char *why, size_t size)
 {
@@ -69,7 +37,7 @@ static bool may_edit(const char *file, char path[static PATH_MAX], char *why, si
 		return refuse(why, size, "the editor is not started: the place of the file is not known");
 	if (!realpath(file, path) || stat(path, &st) || !S_ISREG(st.st_mode))
 		return refuse(why, size, "the editor is not started: there is no such file here");
-	if (geteuid() == 0 && !is_where_root_alone_writes(path))
+	if (geteuid() == 0 && !nobody_else_writes(path, 0, 0))
 		return refuse(why, size, "the editor is not started: you are root, and others may replace the file");
 	return true;
 }

@@ -217,13 +217,60 @@ def test_what_somebody_else_has_put_beside_plumb_is_not_run(plumb, top, tmp_path
     result = subprocess.run([alone, "top", "1"], capture_output=True, text=True)
     if os.path.exists("/usr/local/libexec/plumb/plumb-top"):
         pytest.skip("a plumb-top is installed on this machine")
-    assert result.returncode == 125 and "another user's, and is not run" in result.stderr, result
+    assert result.returncode == 125 and "it is not run" in result.stderr, result
     os.chown(theirs, 0, 0)
     theirs.unlink()
     theirs.symlink_to("/bin/echo")  # of whoever made the link
     os.chown(theirs, ORDINARY, ORDINARY, follow_symlinks=False)
     result = subprocess.run([alone, "top", "1"], capture_output=True, text=True)
-    assert result.returncode == 125 and "is not run" in result.stderr, result
+    assert result.returncode == 125 and "it is not run" in result.stderr, result
+
+
+def sticky(folder):
+    folder.chmod(0o1777)
+
+
+def somebody_elses(folder):
+    os.chown(folder, ORDINARY, ORDINARY)
+
+
+def of_a_group(folder):
+    os.chown(folder, 0, ORDINARY)
+    folder.chmod(0o775)
+
+
+def somebody_elses_above(folder):
+    os.chown(folder.parent, ORDINARY, ORDINARY)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+@pytest.mark.parametrize("give", [sticky, somebody_elses, of_a_group, somebody_elses_above])
+def test_a_file_of_roots_beside_plumb_is_not_run_where_others_may_put_one(plumb, top, tmp_path, give):
+    """Any that root has made where they can rename it, such as a shell, which runs what is called `top` in the current directory."""
+    folder = tmp_path / "above" / "folder"
+    folder.mkdir(parents=True)
+    shutil.copy(plumb.binary, folder / "plumb")
+    (folder / "plumb-top").write_text("#!/bin/sh\necho it ran\n")
+    (folder / "plumb-top").chmod(0o755)
+    give(folder)
+    result = subprocess.run([folder / "plumb", "top", "1"], capture_output=True, text=True)
+    if os.path.exists("/usr/local/libexec/plumb/plumb-top"):
+        pytest.skip("a plumb-top is installed on this machine")
+    assert result.returncode == 125 and "it is not run" in result.stderr, result
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+def test_plumb_top_of_those_whose_plumb_is_runs(plumb, top, tmp_path):
+    """Who can replace plumb itself may give it its view: as of a tree that one user has built in a directory of his group, for root."""
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    shutil.copy(plumb.binary, folder / "plumb")
+    shutil.copy(os.path.join(os.path.dirname(plumb.binary), "plumb-top"), folder / "plumb-top")
+    for path in (folder, folder / "plumb", folder / "plumb-top"):
+        os.chown(path, ORDINARY, ORDINARY)
+        path.chmod(0o775)
+    result = subprocess.run([folder / "plumb", "top", "no-such-program"], capture_output=True, text=True)
+    assert "no-such-program" in result.stderr and "it is not run" not in result.stderr, result
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root may have processes of its own")
