@@ -72,6 +72,9 @@ class Diff(Written):
         before, after = ([profile._now() for profile in side.profiles] for side in (self._before, self._after))
         return _plumb.compare(before, after, format, path, name, options, **report)
 
+    def _files(self, whole: bool = False) -> List[str]:
+        return [file for side in (self._before, self._after) for profile in side.profiles for file in profile._files()]
+
     def _format_of(self, path: Path) -> str:
         name = os.fsdecode(path)
         for format, end in _FORMATS.items():

@@ -32,7 +32,12 @@ def merge(*recordings: Union[Profile, Path]) -> Profile:
     for one, path, notes in zip(recordings, paths, missing):
         for note in [] if isinstance(one, Profile) else notes:  # of a profile that was told when it was opened
             warnings.warn("plumb: %s: %s" % (os.fsdecode(path), note), RuntimeWarning, stacklevel=2)
+    profile._read = [file for one in recordings for file in _files_of(one)]
     return profile
+
+
+def _files_of(one: Union[Profile, Path]) -> List[str]:
+    return one._files() if isinstance(one, Profile) else [os.path.abspath(os.fsdecode(one))]
 
 
 def added_up(paths: List[bytes]) -> Tuple[Profile, List[int], List[List[str]]]:

@@ -8,7 +8,7 @@ import os
 import sys
 import warnings
 import weakref
-from typing import IO, Any, Callable, Dict, Optional, TypeVar, Union
+from typing import IO, Any, Callable, Dict, List, Optional, TypeVar, Union
 
 from plumb import _events, _forks, _gil, _plumb, _threads
 from plumb._arguments import (
@@ -92,6 +92,9 @@ class Recording(Profile):
         self._lock = _forks.Lock()
         self._beginning = self._ending = False
         self._pid = os.getpid()
+
+    def _files(self, whole: bool = False) -> List[str]:
+        return [os.path.abspath(self._name)] if self._name and not whole else []
 
     def start(self) -> Recording:
         with self._lock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Any, Collection, Dict, List, Optional, Union
+from typing import Any, Collection, Dict, List, Optional, Sequence, Union
 
 from plumb import _plumb
 from plumb._arguments import checked_count, checked_flag, checked_omit, checked_path
@@ -38,14 +38,20 @@ class Profile(Written):
     flavour=                            of flamegraph-json
 
     A file is its owner's alone, and takes its name when it is whole. A file of that name that plumb did not write stays, as
-    does a recording with samples where there are none to save, and that is an Error, unless force=True.
+    do what the profile is made of, and a recording with samples where there are none to save, and that is an Error, unless
+    force=True.
     """
 
     _formats = _FORMATS
+    _read: Sequence[str] = ()
 
-    def __init__(self, core: _plumb.Profile, recording: Optional[str] = None) -> None:
+    def __init__(self, core: _plumb.Profile, recording: Optional[str] = None, read: Sequence[str] = ()) -> None:
         self._core = core
         self._name = recording  # of the file that holds it, if it is to stay
+        self._read = [os.path.abspath(file) for file in read]  # that it was made of
+
+    def _files(self, whole: bool = False) -> List[str]:
+        return list(self._read)
 
     def _now(self) -> _plumb.Profile:
         return self._core
@@ -132,4 +138,4 @@ def open(path: Path, format: Optional[str] = None) -> Profile:
     core = _plumb.Profile.open(name, format, notes)
     for note in notes:
         warnings.warn("plumb: %s: %s" % (name, note), RuntimeWarning, stacklevel=callers_level())
-    return Profile(core, name if _plumb.Profile.format_of(name) == _RECORDING else None)
+    return Profile(core, name if _plumb.Profile.format_of(name) == _RECORDING else None, [name])

@@ -6,10 +6,11 @@ import json
 import os
 import sys
 import tempfile
-from typing import IO, TYPE_CHECKING, Any, Dict, Mapping, Optional, Union, overload
+from typing import IO, TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Union, overload
 
 from plumb import _browser, _plumb, _terminal
 from plumb._arguments import checked_flag, checked_path
+from plumb._plumb import Error
 from plumb._report import Report
 
 if TYPE_CHECKING:
@@ -30,6 +31,21 @@ class Written:
     def _format_of(self, path: Path) -> str:
         """What the end of a name tells, or ValueError."""
         raise NotImplementedError
+
+    def _files(self, whole: bool = False) -> List[str]:
+        """What it is made of. whole: of which nothing is lost by a recording of it all."""
+        return []
+
+    def _whose(self, path: Path, force: bool, whole: bool = False) -> str:
+        """The name is the user's choice; that of a recording which it is made of is a mistake, as on the command line."""
+        if checked_flag("force", force):
+            return "forced"
+        for file in self._files(whole):
+            if _is_same(file, path):
+                error = Error("%s is the recording itself; give another name, or force=True" % os.fspath(path))
+                error.code = "exists"
+                raise error
+        return "named"
 
     def _page_name(self) -> str:
         """Of a page that was given none."""
@@ -53,8 +69,8 @@ class Written:
         """In one of the formats of `plumb help formats`: into a file, or as bytes."""
         if path is None:
             return self._bytes(format, report)
-        whose = "forced" if checked_flag("force", force) else "named"
-        return self._write(self._known(format), checked_path("path", path), whose, report)
+        name = checked_path("path", path)
+        return self._write(self._known(format), name, self._whose(name, force, format == "plumb" and not report), report)
 
     def text(self, *, format: str = "text", **report: Unpack[Report]) -> str:
         """As `plumb report` prints it, without colours. format="tree": the whole call tree; "markdown"."""
@@ -86,7 +102,9 @@ class Written:
         """Write the report page and show it in the browser of $BROWSER or that of xdg-open; the name of its file, which
         stays."""
         name = checked_path("path", path) if path is not None else self._page_name()
-        whose = "forced" if checked_flag("force", force) else "named" if path is not None else "chosen"
+        whose = self._whose(name, force)
+        if path is None and whose == "named":
+            whose = "chosen"
         self._write("html", name, whose, report)
         _browser.show(name)
         return name
@@ -101,6 +119,13 @@ class Written:
         """All figures, as `plumb report --json` has them: functions, threads, truth, ..."""
         found: Dict[str, Any] = json.loads(self._bytes("json", report))
         return found
+
+
+def _is_same(file: str, path: Path) -> bool:
+    try:
+        return os.path.samefile(file, path)
+    except OSError:  # one of them is not there
+        return False
 
 
 def ends(formats: Mapping[str, str]) -> str:

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plumb merge: recordings added up to one. Layer cli. */
 #include <inttypes.h>
-#include <sys/stat.h>
 
 #include <plumb/merge.h>
 
@@ -22,13 +21,10 @@ static const char *const examples[] = {
 
 static bool check_output(const struct config *c, char *const *paths, int count, struct failure *why)
 {
-	struct stat out, in;
-
 	if (!c->output)
 		return refuse(why, "plumb merge A B -o OUT", "merge needs '-o OUT', the recording to write");
 	for (int i = 0; i < count; i++) {
-		if (stat(c->output, &out) == 0 && stat(paths[i], &in) == 0 && out.st_dev == in.st_dev &&
-		    out.st_ino == in.st_ino)
+		if (destination_is_input(c->output, paths[i]))
 			return refuse(why, "give another name with '-o'", "'%s' is one of the recordings to be merged",
 				      c->output);
 	}

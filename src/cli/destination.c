@@ -12,11 +12,12 @@
 
 #include "patience.h"
 
-static bool is_same_file(const char *a, const char *b)
+bool destination_is_input(const char *output, const char *input)
 {
-	struct stat x, y;
+	struct stat in, out;
 
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	return (strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &in) : stat(input, &in)) == 0 &&
+	       stat(output, &out) == 0 && !S_ISCHR(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
 }
 
 static bool open_standard(struct failure *why)
@@ -33,7 +34,7 @@ bool destination_open(const char *output, enum plumb_output_name name, char *con
 		return open_standard(why);
 	patience_begin(output);
 	for (size_t i = 0; i < count; i++) {
-		if (!is_same_file(inputs[i], output))
+		if (!destination_is_input(output, inputs[i]))
 			continue;
 		patience_end();
 		return refuse(why, "give another name with '-o'", "'%s' is the recording itself", output);

@@ -10,6 +10,9 @@ struct destination {
 	int fd;
 };
 
+/** Whether the file @p output is the recording @p input, which may be standard input ("-"). No device is: a terminal is
+ * both. */
+bool destination_is_input(const char *output, const char *input);
 /** Open @p output, or standard output if it is NULL or "-". Refuses one of the @p count @p inputs. */
 bool destination_open(const char *output, enum plumb_output_name name, char *const *inputs, size_t count,
 		      struct destination *ret, struct failure *why);

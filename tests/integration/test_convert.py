@@ -4,6 +4,7 @@ import gzip
 import itertools
 import json
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -251,6 +252,23 @@ def test_half_a_file_of_any_format_is_no_crash(plumb, recording):
 def test_what_is_no_filter_is_told(plumb, recording, options, words):
     sentence(plumb("convert", recording, "-", *(["-f", "json"] if "-f" not in options else []), *options), words,
              status=OWN_FAILURE)
+
+
+@pytest.mark.parametrize("arguments", [
+    ["report", "-", "--json", "-o", "SAME"],
+    ["convert", "-", "SAME", "-f", "json"],
+    ["convert", "-", "SAME", "-f", "json", "--force"],
+    ["diff", "-", "SAME", "--json", "-o", "SAME"],
+    ["merge", "-", "-o", "SAME"],
+])
+def test_a_recording_of_standard_input_is_not_written_over(plumb, recording, arguments):
+    same = plumb.path()
+    shutil.copy(recording, same)
+    before = same.read_bytes()
+    with open(same, "rb") as opened:
+        result = plumb(*[same if word == "SAME" else word for word in arguments], stdin=opened)
+    assert result.status == OWN_FAILURE and not result.stdout and "recording" in result.stderr, result
+    assert same.read_bytes() == before
 
 
 def test_places_that_cannot_be(plumb, recording):

@@ -9,7 +9,7 @@ import tempfile
 import warnings
 
 import plumb
-from raising import refusal
+from raising import raises, refusal
 
 BEFORE, AFTER = "main;load 5000\nmain;store 5000\n", "main;load 5000\nmain;store 15000\n"
 os.chdir(tempfile.mkdtemp(prefix="plumb-test-"))
@@ -68,6 +68,33 @@ def check_a_sum_has_the_samples_of_all():
         assert type(both) is plumb.Profile and leaves(both) == leaves(one) + leaves(two)
     assert leaves(plumb.merge(one)) == leaves(one)
     assert leaves(plumb.merge("before.folded", "after.folded"))["tid:0;main;store"] == 20000
+
+
+def check_what_it_is_made_of_is_not_written_over():
+    """By no name of the file, unless that is asked for: then it is."""
+    with plumb.profile(output="own.plumb") as own:
+        while own.info()["samples"] < 20:
+            sum(range(3000))
+    recorded().save("one.plumb")
+    recorded().save("two.plumb")
+    os.link("one.plumb", "other-name")
+    opened = plumb.open("one.plumb")
+    cases = [(opened, "one.plumb"), (opened, os.path.abspath("other-name")), (plumb.open("before.folded"), "before.folded"), (own, "own.plumb"),
+             (plumb.merge("one.plumb", "two.plumb"), "two.plumb"), (plumb.merge(opened, own), "one.plumb"), (plumb.merge(opened, own), "own.plumb"),
+             (plumb.diff("one.plumb", opened), "one.plumb"), (plumb.diff(own, [opened, "two.plumb"]), "two.plumb")]
+    for written, name in cases:
+        with open(name, "rb") as file:
+            before = file.read()
+        for write in (lambda: written.write("json", name), lambda: written.open_in_browser(name)):
+            error = raises(plumb.Error, write)
+            assert "is the recording itself" in str(error) and name in str(error) and error.code == "exists", error
+        with open(name, "rb") as file:
+            assert file.read() == before, name
+    own.save("own.plumb")  # all of it is there again
+    opened.write("json", "one.json")
+    opened.write("json", "one.json")  # plumb's, and no recording
+    opened.save("one.plumb", force=True)
+    assert leaves(plumb.open("one.plumb")) == leaves(opened)
 
 
 def check_what_still_grows_is_added_as_it_is_then():

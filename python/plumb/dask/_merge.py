@@ -76,7 +76,7 @@ def merge(paths: Sequence[Path], client: Optional[Any] = None) -> Profile:
     whole, notes = sums[0].result()
     for note in notes:
         warnings.warn("plumb: " + note, RuntimeWarning, stacklevel=2)
-    return Profile(opened(whole))
+    return Profile(opened(whole), None, names)
 
 
 def _sum_of_several(*parts: Sum) -> Sum:
