@@ -116,6 +116,7 @@ struct plumb_report_options {
 struct plumb_recording_info {
 	bool complete;		/* false: the profiler was killed; all whole chunks were read */
 	uint64_t ignored_bytes; /* after the last whole chunk */
+	bool another;		/* recording begins in these bytes: files were put together */
 	uint64_t damaged_chunks;
 	const char *format; /* what it is: "plumb", or a format of plumb_input_format_at() */
 	uint64_t skipped;   /* lines or records of another format that were no samples */

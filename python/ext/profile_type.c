@@ -92,6 +92,10 @@ int ext_tell_missing(const struct plumb_recording_info *info, PyObject *list)
 
 	if (damaged && add_note(list, PyUnicode_FromFormat("%llu damaged part%s left out", damaged, several)) < 0)
 		return -1;
+	if (info->another &&
+	    add_note(list, PyUnicode_FromString("another recording follows in the file and is left out: "
+						"merge() adds up recordings")) < 0)
+		return -1;
 	if (!info->complete && add_note(list, PyUnicode_FromString("it is incomplete: the profiler was killed, or the "
 								   "file was cut: what came last is missing")) < 0)
 		return -1;

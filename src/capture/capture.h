@@ -68,6 +68,7 @@ struct pl_capture_info {
 	uint64_t chunks, damaged_chunks; /* damaged: also the header of the file */
 	uint64_t ignored_bytes;		 /* after the last whole chunk */
 	bool complete;
+	bool another; /* begins in these bytes: files were put together */
 };
 typedef struct plumb_error *pl_capture_sample_fn(void *ctx, const struct pl_sample *s);
 

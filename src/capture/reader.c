@@ -3,7 +3,8 @@
  *
  * Front to back through a window, chunk after chunk; the file may be cut, damaged, hostile, a pipe, or still growing.
  * At anything that is not a whole chunk the next one is searched for; what was in between is known from the numbers
- * that the next one carries. Payload decoding is restore*.c. */
+ * that the next one carries. Where another recording begins, as cat(1) puts them together, it ends: chunks do not say
+ * whose they are. Payload decoding is restore*.c. */
 #include "capture.h"
 
 #include <string.h>
@@ -101,22 +102,36 @@ static struct plumb_error *look_at_chunk(struct reader *r, struct pl_chunk_heade
 	return NULL;
 }
 
-/* Step to the next magic number, or to where not even that has room any more. */
+/* The next magic number, of a chunk or, *file_ret, of a file; NULL: none. */
+static const uint8_t *next_magic(const uint8_t *bytes, size_t len, bool *file_ret)
+{
+	const uint8_t *chunk = memmem(bytes, len, PL_CHUNK_MAGIC, PL_CHUNK_MAGIC_LEN);
+	const uint8_t *file = memmem(bytes, chunk ? (size_t)(chunk - bytes) : len, PL_FILE_MAGIC, PL_FILE_MAGIC_LEN);
+
+	*file_ret = file != NULL;
+	return file ? file : chunk;
+}
+
+/* Step to the next magic number of a chunk, or to where not even that has room any more. Before it another recording
+ * may begin. */
 static struct plumb_error *skip_to_magic(struct reader *r, bool *ret)
 {
 	for (;;) {
 		const uint8_t *bytes;
 		size_t len;
+		bool file = false;
 		struct plumb_error *err = pl_intake_look(&r->intake, PL_CHUNK_HEADER_LEN, &bytes, &len);
 		if (err)
 			return err;
 		*ret = len >= PL_CHUNK_HEADER_LEN;
 		if (!*ret)
 			return NULL;
-		const uint8_t *magic = memmem(bytes, len, PL_CHUNK_MAGIC, PL_CHUNK_MAGIC_LEN);
+		const uint8_t *magic = next_magic(bytes, len, &file);
 		/* Without one, its beginning may still be in the last bytes. */
-		pl_intake_skip(&r->intake, magic ? (size_t)(magic - bytes) : len - PL_CHUNK_MAGIC_LEN + 1);
-		if (magic)
+		size_t before = magic ? (size_t)(magic - bytes) : len - PL_FILE_MAGIC_LEN + 1;
+		pl_intake_skip(&r->intake, before + (file ? PL_FILE_MAGIC_LEN : 0));
+		r->info.another = r->info.another || file;
+		if (magic && !file)
 			return NULL;
 	}
 }
@@ -136,9 +151,8 @@ static struct plumb_error *search_chunk(struct reader *r, bool *ret)
 		const uint8_t *payload;
 		enum found found;
 		bool magic = false;
-		pl_intake_skip(&r->intake, 1);
 		struct plumb_error *err = skip_to_magic(r, &magic);
-		if (err || !magic)
+		if (err || !magic || r->info.another)
 			return err;
 		err = look_at_chunk(r, &h, &payload, &found);
 		if (err)
@@ -147,14 +161,14 @@ static struct plumb_error *search_chunk(struct reader *r, bool *ret)
 			*ret = true;
 			return NULL;
 		}
+		pl_intake_skip(&r->intake, 1);
 	} while (search_goes_on(r, &h));
 	return NULL;
 }
 
-/* How many bytes there are from here to the end; nobody needs them. */
-static struct plumb_error *drain(struct reader *r, uint64_t *ret)
+/* To the end; nobody needs these bytes. */
+static struct plumb_error *drain(struct reader *r)
 {
-	uint64_t from = r->intake.consumed;
 	for (;;) {
 		const uint8_t *bytes;
 		size_t len;
@@ -162,11 +176,29 @@ static struct plumb_error *drain(struct reader *r, uint64_t *ret)
 		if (err)
 			return err;
 		if (!len)
-			break;
+			return NULL;
 		pl_intake_skip(&r->intake, len);
 	}
-	*ret = r->intake.consumed - from;
-	return NULL;
+}
+
+/* What no more is read of, from here to the end: its samples are counted. */
+static struct plumb_error *leave_out(struct reader *r)
+{
+	struct pl_chunk_header h = {0};
+	do {
+		const uint8_t *payload;
+		enum found found;
+		bool magic = false;
+		struct plumb_error *err = skip_to_magic(r, &magic);
+		if (!err && magic)
+			err = look_at_chunk(r, &h, &payload, &found);
+		if (err || !magic)
+			return err ? err : drain(r);
+		if (found == FOUND_CHUNK)
+			pl_sum_up(&r->restore.lost_samples, h.samples);
+		pl_intake_skip(&r->intake, found == FOUND_CHUNK ? PL_CHUNK_HEADER_LEN + h.payload_len : 1);
+	} while (search_goes_on(r, &h));
+	return drain(r);
 }
 
 static void count_gap(struct reader *r, const struct pl_chunk_header *h)
@@ -218,7 +250,7 @@ static struct plumb_error *take_chunk(struct reader *r, const struct pl_chunk_he
 	return err;
 }
 
-/* No whole chunk here. Either there is one further on, or all the rest is ignored. */
+/* No whole chunk here. Either there is one further on, or all the rest is left out. */
 static struct plumb_error *take_damage(struct reader *r, const struct pl_chunk_header *h, enum found found)
 {
 	uint64_t from = r->intake.consumed;
@@ -226,13 +258,12 @@ static struct plumb_error *take_damage(struct reader *r, const struct pl_chunk_h
 	struct plumb_error *err = search_chunk(r, &more);
 	if (err || more)
 		return err; /* its number tells how many chunks and samples are missing */
-	uint64_t rest = 0;
-	err = drain(r, &rest);
+	err = r->info.another ? leave_out(r) : drain(r);
 	if (err)
 		return err;
 	r->ended = true;
 	r->info.ignored_bytes = r->intake.consumed - from;
-	if (found == FOUND_DAMAGED) {
+	if (found == FOUND_DAMAGED || r->info.another) {
 		r->info.damaged_chunks++;
 		if (h->sequence >= r->next_sequence)
 			pl_sum_up(&r->restore.lost_samples, h->samples);
@@ -259,13 +290,23 @@ static struct plumb_error *read_chunks(struct reader *r)
 	return NULL;
 }
 
+/* Behind its last chunk a recording has nothing: whatever is there was put there by somebody. */
+static struct plumb_error *read_behind(struct reader *r)
+{
+	uint64_t from = r->intake.consumed;
+	struct plumb_error *err = leave_out(r);
+	r->info.ignored_bytes = r->intake.consumed - from;
+	r->info.damaged_chunks += r->info.ignored_bytes != 0;
+	return err;
+}
+
 static struct plumb_error *read_all(struct reader *r)
 {
 	struct plumb_error *err = read_file_header(r);
 	if (!err)
 		err = read_chunks(r);
-	if (!err && r->info.complete)
-		err = drain(r, &r->info.ignored_bytes);
+	if (!err && r->info.complete && !r->restore.again)
+		err = read_behind(r);
 	if (err)
 		return err;
 	if (r->info.chunks)
@@ -325,6 +366,7 @@ struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_
 		pl_sum_up(&p->meta.losses[PL_LOSS_DAMAGED], r.restore.lost_samples);
 		pl_sum_up(&p->meta.losses[PL_LOSS_EVENTS], r.restore.lost_events);
 		pl_sum_up(&p->meta.damaged_parts, r.info.damaged_chunks);
+		p->meta.another = r.info.another;
 		p->meta.complete = r.info.complete && !r.restore.incomplete;
 		p->meta.file_bytes = r.intake.consumed;
 		*ret = r.info;

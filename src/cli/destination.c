@@ -107,6 +107,10 @@ void destination_warn_incomplete(const char *path, const struct plumb_recording_
 			 info->damaged_chunks == 1 ? "" : "s");
 		complain(message, "");
 	}
+	if (info->another) {
+		snprintf(message, sizeof message, "%s: another recording follows in the file and is left out", path);
+		complain(message, "'plumb merge' adds up recordings, 'cat' does not");
+	}
 	if (!info->complete) {
 		snprintf(message, sizeof message,
 			 "%s is incomplete: the profiler was killed, or the file was cut: what came last is missing",

@@ -191,6 +191,9 @@ void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p
 		pl_summary_warn(s,
 				"incomplete: the profiler was killed, or the file was cut: what came last is missing");
 	warn_halted(s, p);
+	if (p->meta.another)
+		pl_summary_warn(s, "another recording follows in the file and is left out: 'plumb merge' adds up "
+				   "recordings, 'cat' does not");
 	warn_damage(s, &p->meta);
 	warn_losses(s, p);
 	warn_unseen(s, p, f);

@@ -270,6 +270,7 @@ struct pl_meta {
 	uint64_t refused[PL_REFUSALS]; /* stops that were tried and refused, by enum pl_refused */
 	uint64_t profiler_cpu_ns;
 	uint64_t damaged_parts;	   /* of the recording, which were left out */
+	bool another;		   /* recording follows in the file, and was left out, too */
 	uint64_t sources_left_out; /* files whose text is not there because it is too much */
 	uint64_t file_bytes; /* of the one recording that it was read from; of a file of another tool as many as it
 				may have as much written for; 0: it was not read, or is a sum */

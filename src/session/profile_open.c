@@ -38,6 +38,7 @@ static struct plumb_error *read_recording(struct pl_input *in, struct plumb_prof
 		return err;
 	*info = (struct plumb_recording_info){.complete = p->meta.complete,
 					      .ignored_bytes = ci.ignored_bytes,
+					      .another = ci.another,
 					      .damaged_chunks = ci.damaged_chunks,
 					      .format = PL_RECORDING_FORMAT};
 	int fd = in->fd;

@@ -296,6 +296,29 @@ def test_a_recording_cut_at_any_byte_opens_with_its_whole_chunks(plumb, recordin
 
 
 @pytest.mark.smoke
+@pytest.mark.parametrize("command", [["report"], ["report", "--json"], ["convert", "-f", "collapsed"], ["diff"], ["merge"]])
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_another_recording_behind_one_is_told(plumb, recording, command, is_cut):
+    """As `cat` puts them together: nothing is mixed, and nothing left out in silence."""
+    one, both, out = recording.read_bytes(), plumb.path(), plumb.path()
+    both.write_bytes((one[:-100] if is_cut else one) + one)
+    operands = {"convert": [both, out], "merge": [both, "-o", out], "diff": [recording, both]}.get(command[0], [both])
+    result = plumb(*command, *operands)
+    told = " ".join((result.stdout + result.stderr).split())
+    assert result.status == 0 and "another recording follows in the file and is left out" in told and "'plumb merge'" in told, result
+    if command[-1] == "--json":
+        losses = json.loads(result.stdout)["losses"]
+        assert losses["damaged_parts"] == 1 and losses["damaged"] >= plumb.report(recording).samples, losses
+
+
+def test_bytes_behind_the_end_are_told(plumb, recording):
+    longer = plumb.path()
+    longer.write_bytes(recording.read_bytes() + bytes(4096))
+    result = plumb("report", longer)
+    assert "damaged and left out" in result.stdout and "quality: good" not in result.stdout, result
+    assert "1 damaged part left out" in plumb("report", "--json", longer).stderr
+
+
 def test_a_damaged_chunk_costs_that_chunk_and_is_told(plumb, recording):
     data = bytearray(recording.read_bytes())
     whole = plumb.report(recording).samples

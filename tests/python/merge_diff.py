@@ -46,6 +46,7 @@ def check_what_is_missing_of_a_file_is_told():
     damaged = bytearray(whole)
     damaged[len(whole) // 2] ^= 1
     cases = {"whole.plumb": (whole, ""), "cut.plumb": (whole[:-25], "is incomplete"), "changed.plumb": (damaged, "damaged part"),
+             "both.plumb": (whole + whole, "another recording follows"),
              "some.folded": (b"a;b 5\na;c -7\n", "1 line or record held no sample")}
     for name, (data, expected) in cases.items():
         with open(name, "wb") as file:

@@ -181,6 +181,60 @@ static bool has_lost_frame(const struct plumb_profile *p, uint32_t stack)
 }
 
 /* Stacks that were described in the lost chunk: the part that is known is shown, nothing is invented. */
+/* The first @p len bytes of @p a, and all of @p b. */
+static uint8_t *together(const struct recording *a, size_t len, const struct recording *b)
+{
+	uint8_t *bytes = malloc(len + b->len);
+	memcpy(bytes, a->bytes, len);
+	memcpy(bytes + len, b->bytes, b->len);
+	return bytes;
+}
+
+/* As cat(1) does it. Chunks do not say whose they are: none of the other one may be read as one of the first. */
+static void another_recording_behind_one_is_left_out_and_told(void **state)
+{
+	struct recording a, b;
+	recording_make(&a, 21, 3, 60);
+	recording_make(&b, 22, 5, 70);
+	for (size_t len = a.end[0]; len <= a.len; len++) {
+		size_t whole = whole_chunks(&a, len);
+		uint8_t *bytes = together(&a, len, &b);
+		struct plumb_profile *p = NULL;
+		struct pl_capture_info info;
+		check(read_bytes(bytes, len + b.len, &p, &info));
+		assert_int_equal(info.chunks, whole);
+		assert_int_equal(info.complete, whole == a.chunks);
+		assert_true(info.another);
+		assert_true(info.damaged_chunks > 0);
+		assert_int_equal(info.ignored_bytes, len + b.len - a.end[whole - 1]);
+		assert_int_equal(samples_in(p), whole * 60);
+		assert_true(lost(p) - recorded_losses(&a, whole - 1) >= 5 * 70);
+		free(bytes);
+		pl_profile_destroy(p);
+	}
+	recording_free(&a);
+	recording_free(&b);
+}
+
+static void bytes_behind_the_end_are_damage(void **state)
+{
+	struct recording r;
+	recording_make(&r, 23, 3, 60);
+	uint8_t *bytes = calloc(1, r.len + 5000);
+	memcpy(bytes, r.bytes, r.len);
+	for (size_t more = 1; more <= 5000; more += 1 + more / 2) {
+		struct plumb_profile *p = NULL;
+		struct pl_capture_info info;
+		check(read_bytes(bytes, r.len + more, &p, &info));
+		assert_true(info.complete && !info.another);
+		assert_int_equal(info.damaged_chunks, 1);
+		assert_int_equal(info.ignored_bytes, more);
+		pl_profile_destroy(p);
+	}
+	free(bytes);
+	recording_free(&r);
+}
+
 static void frames_of_a_lost_chunk_are_shown_as_lost(void **state)
 {
 	struct plumb_profile *p = NULL, *back = NULL;
@@ -370,6 +424,8 @@ int main(void)
 		cmocka_unit_test(a_missing_chunk_is_noticed),
 		cmocka_unit_test(a_doubled_chunk_counts_once),
 		cmocka_unit_test(bytes_put_in_between_are_stepped_over),
+		cmocka_unit_test(another_recording_behind_one_is_left_out_and_told),
+		cmocka_unit_test(bytes_behind_the_end_are_damage),
 		cmocka_unit_test(frames_of_a_lost_chunk_are_shown_as_lost),
 		cmocka_unit_test(changed_bytes_never_add_samples),
 		cmocka_unit_test(each_changed_byte_is_told),
