@@ -114,7 +114,8 @@ struct plumb_report_options {
 
 /** How a recording file ended. */
 struct plumb_recording_info {
-	bool complete;		/* false: the profiler was killed; all whole chunks were read */
+	bool complete;		/* false: all whole chunks were read */
+	const char *missing;	/* why it is not complete, and what is missing, in words; NULL: it is */
 	uint64_t ignored_bytes; /* after the last whole chunk */
 	bool another;		/* recording begins in these bytes: files were put together */
 	uint64_t damaged_chunks;

@@ -96,8 +96,7 @@ int ext_tell_missing(const struct plumb_recording_info *info, PyObject *list)
 	    add_note(list, PyUnicode_FromString("another recording follows in the file and is left out: "
 						"merge() adds up recordings")) < 0)
 		return -1;
-	if (!info->complete && add_note(list, PyUnicode_FromString("it is incomplete: the profiler was killed, or the "
-								   "file was cut: what came last is missing")) < 0)
+	if (info->missing && add_note(list, PyUnicode_FromFormat("it is incomplete: %s", info->missing)) < 0)
 		return -1;
 	return !skipped ? 0
 			: add_note(list, PyUnicode_FromFormat("%llu line%s or record%s held no sample: left out",

@@ -368,6 +368,7 @@ struct plumb_error *pl_capture_read(int fd, struct plumb_profile *p, pl_capture_
 		pl_sum_up(&p->meta.damaged_parts, r.info.damaged_chunks);
 		p->meta.another = r.info.another;
 		p->meta.complete = r.info.complete && !r.restore.incomplete;
+		p->meta.derived = r.info.complete && r.restore.incomplete;
 		p->meta.file_bytes = r.intake.consumed;
 		*ret = r.info;
 	}

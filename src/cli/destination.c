@@ -111,10 +111,8 @@ void destination_warn_incomplete(const char *path, const struct plumb_recording_
 		snprintf(message, sizeof message, "%s: another recording follows in the file and is left out", path);
 		complain(message, "'plumb merge' adds up recordings, 'cat' does not");
 	}
-	if (!info->complete) {
-		snprintf(message, sizeof message,
-			 "%s is incomplete: the profiler was killed, or the file was cut: what came last is missing",
-			 path);
+	if (info->missing) {
+		snprintf(message, sizeof message, "%s is incomplete: %s", path, info->missing);
 		complain(message, "");
 	}
 }

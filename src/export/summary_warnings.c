@@ -11,6 +11,7 @@
 #include "report_facts.h"
 #include "select.h"
 #include "units.h"
+#include "words.h"
 
 #define ALWAYS	     0.9
 #define MUCH_UNSEEN  0.05 /* of the CPU time; less is start, end, and what one tick may be off */
@@ -188,8 +189,7 @@ void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p
 	struct pl_item unmatched;
 
 	if (!p->meta.complete)
-		pl_summary_warn(s,
-				"incomplete: the profiler was killed, or the file was cut: what came last is missing");
+		pl_summary_warn(s, "incomplete: %s", pl_meta_missing(&p->meta));
 	warn_halted(s, p);
 	if (p->meta.another)
 		pl_summary_warn(s, "another recording follows in the file and is left out: 'plumb merge' adds up "

@@ -259,7 +259,9 @@ struct pl_meta {
 	bool counted;	/* weights are numbers of samples: nothing is known of how long they took */
 	bool selected;	/* samples were left out for what they show: ticks are not the whole of what is left */
 	bool imported;	/* read from a file of another tool; `engine` says of which kind */
-	bool complete;	/* false: the recording ends without its last chunk (profiler killed) */
+	bool complete;	/* false: the recording ends without its last chunk (profiler killed), or one it is made of */
+	bool growing;	/* it was being written when it was read */
+	bool derived;	/* it has its last chunk: what it is made of is not complete */
 	uint64_t ticks; /* rounds taken */
 	uint64_t losses[PL_LOSSES];
 	uint64_t taken_ns, missed_ns;  /* what the ticks stand for, taken and missed; 0: only their numbers are known */

@@ -87,6 +87,17 @@ uint64_t *pl_meta_figure(struct pl_meta *m, const struct pl_meta_figure *f)
 	return (uint64_t *)((char *)m + f->offset);
 }
 
+const char *pl_meta_missing(const struct pl_meta *m)
+{
+	if (m->complete)
+		return NULL;
+	if (m->growing)
+		return "it is still being written; what comes later is missing";
+	if (m->derived)
+		return "what it was made of was not whole: what came last is missing";
+	return "the profiler was killed, or the file was cut: what came last is missing";
+}
+
 const char *pl_state_text(uint16_t state, char buf[PL_STATE_TEXT_BYTES])
 {
 	char *at = state & (PL_STATE_ON_CPU | PL_STATE_UNKNOWN) ? buf : stpcpy(buf, WAITING);

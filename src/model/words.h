@@ -78,5 +78,7 @@ struct pl_meta_figure {
 };
 extern const struct pl_meta_figure pl_meta_figures[];
 uint64_t *pl_meta_figure(struct pl_meta *m, const struct pl_meta_figure *f);
+/** Why it is not complete, and what is missing; NULL: it is. */
+const char *pl_meta_missing(const struct pl_meta *m);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -112,13 +113,19 @@ static struct plumb_error *not_opened(const char *path)
 	return err;
 }
 
-/* The file that @p handle is for; where /proc is not there, the one that has its name by now. */
-static int reopen(int handle, const char *path)
+static int open_again(int fd)
 {
 	char link[40];
 
-	snprintf(link, sizeof link, "/proc/self/fd/%d", handle);
-	int fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	return open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+/* The file that @p handle is for; where /proc is not there, the one that has its name by now. */
+static int reopen(int handle, const char *path)
+{
+	int fd = open_again(handle);
+
 	return fd < 0 && errno == ENOENT ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : fd;
 }
 
@@ -272,6 +279,20 @@ bool pl_input_is_recording(const struct pl_input *in)
 	uint8_t bytes[64];
 
 	return pl_capture_is(bytes, first_bytes(in, bytes, sizeof bytes));
+}
+
+/* With a descriptor of our own: that of standard input is somebody else's, too, and so are its locks. */
+bool pl_input_is_being_written(const struct pl_input *in)
+{
+	int fd = in->is_copy ? -1 : open_again(in->fd);
+
+	if (fd < 0)
+		return false;
+	bool is_locked = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	if (!is_locked)
+		(void)flock(fd, LOCK_UN); /* a child of a fork may have the descriptor by now */
+	close(fd);
+	return is_locked;
 }
 
 struct plumb_error *pl_input_map(struct pl_input *in, struct pl_import_input *ret)

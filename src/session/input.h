@@ -26,6 +26,9 @@ struct plumb_error *pl_input_open(const char *path, pl_input_look *look, void *c
 				  struct pl_input *ret) PLUMB_MUST_CHECK;
 /** Whether it begins like a recording. */
 bool pl_input_is_recording(const struct pl_input *in);
+/** Whether a plumb has it open to write a recording, which locks it. Of a pipe, or where files cannot be locked, that
+ * is not known, and no. */
+bool pl_input_is_being_written(const struct pl_input *in);
 /** All bytes at once, and a NUL behind them: of a copy, for a file of somebody else could shrink under us. They live as
  * long as @p in. */
 struct plumb_error *pl_input_map(struct pl_input *in, struct pl_import_input *ret) PLUMB_MUST_CHECK;

@@ -11,6 +11,7 @@
 #include "sample_log.h"
 #include "save.h"
 #include "view.h"
+#include "words.h"
 
 /* What reads knows what is wrong; only we know with which file. */
 static struct plumb_error *name_file(struct plumb_error *err, const char *path)
@@ -32,11 +33,18 @@ static struct plumb_error *read_recording(struct pl_input *in, struct plumb_prof
 					  struct plumb_recording_info *info)
 {
 	struct pl_capture_info ci = {0};
+	bool growing = pl_input_is_being_written(in); /* asked first: it may have its end by then */
 	struct plumb_error *err = pl_capture_read(in->fd, p, NULL, NULL, &ci);
 
+	if (err && growing && plumb_error_code(err) == PLUMB_ERR_EMPTY) {
+		plumb_error_destroy(err);
+		return pl_error(PLUMB_ERR_EMPTY, "it is still being written, and has no samples yet");
+	}
 	if (err)
 		return err;
+	p->meta.growing = growing && !ci.complete;
 	*info = (struct plumb_recording_info){.complete = p->meta.complete,
+					      .missing = pl_meta_missing(&p->meta),
 					      .ignored_bytes = ci.ignored_bytes,
 					      .another = ci.another,
 					      .damaged_chunks = ci.damaged_chunks,

@@ -255,6 +255,17 @@ def test_a_recording_that_is_written_is_not_replaced(plumb, target, any_python, 
     assert plumb("merge", recording, "-o", busy_one).status == 0
 
 
+def test_a_recording_that_is_written_says_so_when_it_is_read(plumb, target, any_python, recording):
+    """By its name and as standard input; nobody was killed, and nothing is cut."""
+    grows = plumb.path()
+    with target(any_python, "families.py") as busy, plumb.attached(busy.pid, recording=grows):
+        with open(grows, "rb") as opened:
+            told = [plumb("report", grows).stdout, plumb("report", "-", stdin=opened).stdout, plumb("report", "--json", grows).stderr,
+                    plumb("merge", recording, grows, "-o", plumb.path(".sum.plumb")).stderr]
+    assert all("it is still being written; what comes later is missing" in text and "killed" not in text for text in told), told
+    assert "incomplete" not in plumb("report", grows).stdout
+
+
 def taken_away(plumb, target, any_python, take):
     """What a plumb says whose recording somebody takes away while it is written, and what is beside its name."""
     recording = plumb.path()

@@ -37,6 +37,27 @@ def recorded(**options):
 # ---- open ----
 
 
+def told_of(path):
+    """What plumb.open() warns of; None: it has no samples yet."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            plumb.open(path)
+        except plumb.Error as error:
+            assert error.code == "empty" and "it is still being written" in str(error), error
+            return None
+    return [str(one.message) for one in caught]
+
+
+def check_that_a_file_is_still_being_written_is_told():
+    with plumb.profile(output="grows.plumb"):
+        while told_of("grows.plumb") is None:
+            sum(range(3000))
+        told = told_of("grows.plumb")
+    assert told == ["plumb: grows.plumb: it is incomplete: it is still being written; what comes later is missing"], told
+    assert not told_of("grows.plumb")
+
+
 def check_what_is_missing_of_a_file_is_told():
     with plumb.profile(output="whole.plumb") as p:
         while p.info()["samples"] < 20:
