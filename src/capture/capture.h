@@ -14,7 +14,9 @@
 
 struct pl_capture_writer;
 
-/** Whether a file that begins with these bytes is a recording, perhaps a damaged one. */
+/** Whether a file that begins with these bytes is a recording, perhaps a damaged one: PL_CAPTURE_BEGINNING of them, or
+ * as many as it has. */
+#define PL_CAPTURE_BEGINNING 72
 bool pl_capture_is(const uint8_t *bytes, size_t len);
 /** Write the file header into @p file, which is taken over; after an error it is gone. p->meta.period_ns must be
  * known: it sets the unit of time. Errors: PLUMB_ERR_WRITE_FAILED naming path and reason. */

@@ -44,9 +44,35 @@ enum found {
 	FOUND_DAMAGED, /* anything else; h->samples is right if h->kind is not 0 */
 };
 
+_Static_assert(PL_CAPTURE_BEGINNING == PL_FILE_HEADER_LEN + PL_CHUNK_HEADER_LEN, "a chunk can be seen in it");
+
+#define BEFORE_LINE_ENDS 6 /* of the magic: what a transfer as text leaves of it */
+
+static bool begins_as_recording(const uint8_t *bytes, size_t len)
+{
+	return len >= BEFORE_LINE_ENDS && memcmp(bytes, PL_FILE_MAGIC, BEFORE_LINE_ENDS) == 0;
+}
+
+/* The header of the file holds next to nothing: what follows can be read without it. */
+static bool has_a_chunk(const uint8_t *bytes, size_t len)
+{
+	struct pl_chunk_header h = {0};
+
+	return len >= PL_CAPTURE_BEGINNING && pl_chunk_header_decode(bytes + PL_FILE_HEADER_LEN, &h);
+}
+
 bool pl_capture_is(const uint8_t *bytes, size_t len)
 {
-	return len >= PL_FILE_MAGIC_LEN && memcmp(bytes, PL_FILE_MAGIC, PL_FILE_MAGIC_LEN) == 0;
+	return begins_as_recording(bytes, len) || has_a_chunk(bytes, len);
+}
+
+static struct plumb_error *not_a_recording(const uint8_t *bytes, size_t len)
+{
+	if (!begins_as_recording(bytes, len))
+		return pl_error(PLUMB_ERR_NOT_A_RECORDING, "the file is not a plumb recording");
+	return pl_error_hint(pl_error(PLUMB_ERR_NOT_A_RECORDING, "it is what is left of a recording that was copied as "
+								 "text: its line ends were changed"),
+			     "copy it again as binary data; of this copy nothing can be read");
 }
 
 static struct plumb_error *read_file_header(struct reader *r)
@@ -54,7 +80,7 @@ static struct plumb_error *read_file_header(struct reader *r)
 	const uint8_t *bytes;
 	size_t len;
 	uint16_t version = PL_RECORDING_VERSION;
-	struct plumb_error *err = pl_intake_look(&r->intake, PL_FILE_HEADER_LEN, &bytes, &len);
+	struct plumb_error *err = pl_intake_look(&r->intake, PL_CAPTURE_BEGINNING, &bytes, &len);
 	if (err)
 		return err;
 	if (len == 0)
@@ -62,9 +88,9 @@ static struct plumb_error *read_file_header(struct reader *r)
 	if (len < PL_FILE_HEADER_LEN)
 		return pl_error(PLUMB_ERR_NOT_A_RECORDING, "the file is too short for a plumb recording");
 	enum pl_file_header_status status = pl_file_header_decode(bytes, &version);
-	if (status == PL_FILE_HEADER_FOREIGN)
-		return pl_error(PLUMB_ERR_NOT_A_RECORDING, "the file is not a plumb recording");
-	r->info.damaged_chunks += status == PL_FILE_HEADER_DAMAGED; /* nothing is lost with it, but it is told */
+	if (status == PL_FILE_HEADER_FOREIGN && !has_a_chunk(bytes, len))
+		return not_a_recording(bytes, len);
+	r->info.damaged_chunks += status != PL_FILE_HEADER_GOOD; /* nothing is lost with it, but it is told */
 	if (version > PL_RECORDING_VERSION)
 		return pl_error(PLUMB_ERR_NEWER_RECORDING, "the recording has format %u; this plumb reads up to %d",
 				version, PL_RECORDING_VERSION);

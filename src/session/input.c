@@ -276,7 +276,7 @@ struct plumb_error *pl_input_open(const char *path, pl_input_look *look, void *c
 
 bool pl_input_is_recording(const struct pl_input *in)
 {
-	uint8_t bytes[64];
+	uint8_t bytes[PL_CAPTURE_BEGINNING];
 
 	return pl_capture_is(bytes, first_bytes(in, bytes, sizeof bytes));
 }

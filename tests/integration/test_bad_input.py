@@ -295,7 +295,6 @@ def test_a_recording_cut_at_any_byte_opens_with_its_whole_chunks(plumb, recordin
     assert last > 0
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("command", [["report"], ["report", "--json"], ["convert", "-f", "collapsed"], ["diff"], ["merge"]])
 @pytest.mark.parametrize("is_cut", [False, True])
 def test_another_recording_behind_one_is_told(plumb, recording, command, is_cut):
@@ -319,6 +318,16 @@ def test_bytes_behind_the_end_are_told(plumb, recording):
     assert "1 damaged part left out" in plumb("report", "--json", longer).stderr
 
 
+def test_a_changed_byte_of_the_magic_costs_nothing(plumb, recording):
+    data = bytearray(recording.read_bytes())
+    data[1] ^= 1
+    damaged = plumb.path()
+    damaged.write_bytes(data)
+    assert "damaged and left out" in plumb("report", damaged).stdout
+    assert plumb.report(damaged).samples == plumb.report(recording).samples
+
+
+@pytest.mark.smoke
 def test_a_damaged_chunk_costs_that_chunk_and_is_told(plumb, recording):
     data = bytearray(recording.read_bytes())
     whole = plumb.report(recording).samples

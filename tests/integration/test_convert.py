@@ -216,9 +216,11 @@ def test_filters_reach_every_format(plumb, recording):
     (gzip.compress(b"a;b 1\n" * 1000)[:30], "gzip data is damaged or cut short"),
     (gzip.compress(b"a;b 1\n" * 1000) + b"more", "gzip data is damaged or cut short"),
     (b"\x1f\x8b\x08" + bytes(100), "gzip data is damaged or cut short"),
+    (b"plumb\0\n" + bytes(200), "copied as text"),
+    (b"plumb\0\r\r\n" + bytes(200), "copied as text"),
     (b"{" * 100000, ""),
     (b"[" * 100000, ""),
-], ids=["empty", "gif", "zeros", "bomb", "cut", "tail", "no-gzip", "braces", "brackets"])
+], ids=["empty", "gif", "zeros", "bomb", "cut", "tail", "no-gzip", "unix", "dos", "braces", "brackets"])
 def test_what_cannot_be_read_is_told(plumb, content, words):
     path = plumb.path(".data")
     path.write_bytes(content() if callable(content) else content)

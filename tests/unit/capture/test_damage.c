@@ -311,7 +311,8 @@ static void changed_bytes_never_add_samples(void **state)
 					 r.bytes + (i ? r.end[i - 1] : PL_FILE_HEADER_LEN),
 					 r.end[i] - (i ? r.end[i - 1] : PL_FILE_HEADER_LEN)) == 0;
 		struct plumb_error *err = read_bytes(bytes, r.len, &p, &info);
-		if (header && memcmp(bytes, r.bytes, PL_FILE_MAGIC_LEN) != 0) {
+		if (header && memcmp(bytes, r.bytes, PL_FILE_MAGIC_LEN) != 0 &&
+		    memcmp(bytes + PL_FILE_HEADER_LEN, r.bytes + PL_FILE_HEADER_LEN, PL_CHUNK_HEADER_LEN) != 0) {
 			assert_error(err, PLUMB_ERR_NOT_A_RECORDING);
 		} else {
 			check(err);
@@ -364,6 +365,25 @@ static void each_changed_byte_is_told(void **state)
 			check_changed(&r, bytes, at);
 			free(bytes);
 		}
+	}
+	recording_free(&r);
+}
+
+static void a_changed_magic_costs_nothing_and_is_told(void **state)
+{
+	struct recording r;
+	recording_make(&r, 24, 3, 60);
+	for (size_t at = 0; at < PL_FILE_MAGIC_LEN; at++) {
+		struct plumb_profile *p = NULL;
+		struct pl_capture_info info;
+		r.bytes[at] ^= 0x20;
+		assert_true(pl_capture_is(r.bytes, PL_CAPTURE_BEGINNING));
+		check(read_bytes(r.bytes, r.len, &p, &info));
+		assert_int_equal(samples_in(p), 3 * 60);
+		assert_true(info.complete);
+		assert_int_equal(info.damaged_chunks, 1);
+		r.bytes[at] ^= 0x20;
+		pl_profile_destroy(p);
 	}
 	recording_free(&r);
 }
@@ -429,6 +449,7 @@ int main(void)
 		cmocka_unit_test(frames_of_a_lost_chunk_are_shown_as_lost),
 		cmocka_unit_test(changed_bytes_never_add_samples),
 		cmocka_unit_test(each_changed_byte_is_told),
+		cmocka_unit_test(a_changed_magic_costs_nothing_and_is_told),
 		cmocka_unit_test(foreign_files_are_named),
 		cmocka_unit_test(newer_formats_are_refused_by_number),
 		cmocka_unit_test(a_directory_cannot_be_read),
