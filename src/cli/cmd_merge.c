@@ -19,7 +19,7 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static bool check_output(const struct config *c, char *const *paths, int count, struct failure *why)
+static bool check_output(struct config *c, char *const *paths, int count, struct failure *why)
 {
 	if (!c->output)
 		return refuse(why, "plumb merge A B -o OUT", "merge needs '-o OUT', the recording to write");
@@ -28,7 +28,7 @@ static bool check_output(const struct config *c, char *const *paths, int count, 
 			return refuse(why, "give another name with '-o'", "'%s' is one of the recordings to be merged",
 				      c->output);
 	}
-	return true;
+	return destination_for_recording(&c->output, why);
 }
 
 static struct plumb_error *add_all(struct plumb_merge *m, char *const *paths, int count)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plumb symbolize: names and lines of C, C++ and Rust that were not known when it was sampled. Layer cli. */
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "destination.h"
@@ -84,21 +84,18 @@ static int symbolize(struct config *c, const struct plumb_profile *p, const char
 
 static bool is_itself(const struct config *c, const char *path)
 {
-	struct stat out, in;
-
-	if (stat(path, &in) != 0)
-		return false; /* nothing is there to be replaced */
-	return !c->output || (stat(c->output, &out) == 0 && out.st_dev == in.st_dev && out.st_ino == in.st_ino);
+	return c->output ? destination_is_input(c->output, path) : access(path, F_OK) == 0;
 }
 
-static bool check_output(const struct config *c, const char *path, struct failure *why)
+static bool check_output(struct config *c, const char *path, struct failure *why)
 {
-	if (strcmp(path, "-") == 0)
-		return c->output || refuse(why, "plumb symbolize - -o OUT",
-					   "standard input has no name to be written to: symbolize needs '-o OUT'");
-	if (c->force || !is_itself(c, path))
-		return true;
-	return refuse(why, "'-o OUT' names another file, '--force' replaces it", "'%s' itself would be replaced", path);
+	if (strcmp(path, "-") == 0 && !c->output)
+		return refuse(why, "plumb symbolize - -o OUT",
+			      "standard input has no name to be written to: symbolize needs '-o OUT'");
+	if (!c->force && is_itself(c, path))
+		return refuse(why, "'-o OUT' names another file, '--force' replaces it",
+			      "'%s' itself would be replaced", c->output ? c->output : path);
+	return !c->output || destination_for_recording(&c->output, why);
 }
 
 static int run(const struct command *cmd, struct config *c, int argc, char **argv)

@@ -12,12 +12,17 @@
 
 #include "patience.h"
 
+static bool look(const char *name, int standard, struct stat *ret)
+{
+	return (strcmp(name, "-") == 0 ? fstat(standard, ret) : stat(name, ret)) == 0;
+}
+
 bool destination_is_input(const char *output, const char *input)
 {
 	struct stat in, out;
 
-	return (strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &in) : stat(input, &in)) == 0 &&
-	       stat(output, &out) == 0 && !S_ISCHR(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+	return look(input, STDIN_FILENO, &in) && look(output, STDOUT_FILENO, &out) && S_ISREG(in.st_mode) &&
+	       in.st_dev == out.st_dev && in.st_ino == out.st_ino;
 }
 
 static bool open_standard(struct failure *why)
@@ -29,16 +34,20 @@ static bool open_standard(struct failure *why)
 bool destination_open(const char *output, enum plumb_output_name name, char *const *inputs, size_t count,
 		      struct destination *ret, struct failure *why)
 {
+	const bool standard = !output || strcmp(output, "-") == 0;
+	const char *shown = standard ? "standard output" : output;
+
 	*ret = (struct destination){.fd = STDOUT_FILENO};
-	if (!output || strcmp(output, "-") == 0)
-		return open_standard(why);
-	patience_begin(output);
+	patience_begin(shown);
 	for (size_t i = 0; i < count; i++) {
-		if (!destination_is_input(output, inputs[i]))
+		if (!destination_is_input(standard ? "-" : output, inputs[i]))
 			continue;
 		patience_end();
-		return refuse(why, "give another name with '-o'", "'%s' is the recording itself", output);
+		return refuse(why, "give another name with '-o'", "'%s' is the recording itself", shown);
 	}
+	patience_end();
+	if (standard)
+		return open_standard(why);
 	patience_for_output(output);
 	struct plumb_error *err = plumb_output_open(output, name, &ret->file);
 	if (err) {
@@ -63,6 +72,16 @@ bool destination_takes(const struct destination *t, const char *format, struct f
 	return !plumb_format_is_binary(format) || !isatty(t->fd) ||
 	       refuse(why, "give the name of a file, or let another program read it",
 		      "%s is not for a terminal: it is binary", format);
+}
+
+bool destination_for_recording(const char **output, struct failure *why)
+{
+	const struct destination standard = {.fd = STDOUT_FILENO};
+
+	if (strcmp(*output, "-") != 0)
+		return true;
+	*output = "/dev/stdout";
+	return open_standard(why) && destination_takes(&standard, "plumb", why);
 }
 
 void destination_note_skipped(const char *path, const struct plumb_recording_info *info)

@@ -185,7 +185,7 @@ const struct opt options_force[] = {
 };
 
 const struct opt options_recording[] = {
-	{"output", 'o', "FILE", "the recording to write", OUTPUT, option_set_output},
+	{"output", 'o', "FILE", "the recording to write; - is standard output", OUTPUT, option_set_output},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

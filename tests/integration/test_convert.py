@@ -273,6 +273,16 @@ def test_a_recording_of_standard_input_is_not_written_over(plumb, recording, arg
     assert same.read_bytes() == before
 
 
+def test_a_recording_is_not_written_over_from_standard_output_either(plumb, recording):
+    same = plumb.path()
+    shutil.copy(recording, same)
+    for arguments in (["report", same, "--json"], ["convert", same, "-", "-f", "json"], ["diff", same, recording, "--json"],
+                      ["merge", same, "-o", "-"], ["symbolize", same, "-o", "-"]):
+        with open(same, "ab") as opened:
+            result = finish(plumb.start(*arguments, stdout=opened, stderr=subprocess.PIPE))
+        assert result.status == OWN_FAILURE and same.read_bytes() == recording.read_bytes(), (arguments, result)
+
+
 def test_places_that_cannot_be(plumb, recording):
     sentence(plumb("convert", recording, recording), "is the recording itself", status=OWN_FAILURE)
     sentence(plumb("convert", recording, plumb.path(".strange")), "does not say which format", status=OWN_FAILURE)

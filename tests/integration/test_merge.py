@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import resource
+import subprocess
 
 import pytest
 
@@ -174,6 +175,18 @@ def test_what_cannot_be_merged_is_refused_in_one_sentence(plumb, recordings, tmp
     assert result.status == status and len(errors) == 1 and not result.stdout, result
     assert all(word in result.stderr for word in words), result
     assert not names["OUT"].exists()
+
+
+def test_standard_output_is_a_place_to_write_to(plumb, recordings, tmp_path):
+    """As for other commands; there was a file that was called so."""
+    for name, arguments in (("merged", ["merge", *recordings]), ("symbolized", ["symbolize", recordings[0]])):
+        with open(tmp_path / name, "wb") as file:
+            assert plumb(*arguments, "-o", "-", stdout=file).status == 0
+        assert plumb.report(tmp_path / name).samples
+        with plumb.start(*arguments, "-o", "-", stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            written, said = process.communicate(timeout=60)
+        assert process.returncode == 0 and written == (tmp_path / name).read_bytes(), said
+    assert not (plumb.directory / "-").exists()
 
 
 def test_a_full_disk_leaves_no_half_recording(plumb, recordings, tmp_path):
