@@ -190,17 +190,25 @@ static int open_to_judge(const struct pl_new_file *f, const char *name)
 	return fd;
 }
 
+static struct pl_older_file as_it_is(const struct stat *st)
+{
+	return (struct pl_older_file){
+		.there = true, .dev = st->st_dev, .ino = st->st_ino, .size = st->st_size, .written = st->st_mtim};
+}
+
 /* It may be lost: it is gone, it is empty, or plumb wrote it and has ended that. The file that is open is judged, not
  * its name. */
-static bool is_ours(const struct pl_new_file *f, const char *name)
+static bool is_ours(const struct pl_new_file *f, struct pl_older_file *ret)
 {
-	int fd = open_to_judge(f, name);
+	int fd = open_to_judge(f, name_of(f));
 	struct stat st;
 
 	if (fd < 0)
-		return !look(f, name, &st) || (S_ISREG(st.st_mode) && !st.st_size);
+		return !look(f, name_of(f), &st);
 	bool ours = fstat(fd, &st) == 0 && !is_being_written(fd) &&
 		    (!st.st_size || is_marked(fd, &st) || begins_as_recording(fd));
+	if (ours)
+		*ret = as_it_is(&st);
 	close(fd);
 	return ours;
 }
@@ -217,20 +225,27 @@ static struct plumb_error *exists(const struct pl_new_file *f)
 	return pl_error(PLUMB_ERR_EXISTS, "%s is there already, and plumb did not write it", f->path);
 }
 
-static bool may_replace(const struct pl_new_file *f, const char *name)
+/* What another plumb has finished since is not to be lost, either. When a file was made is not asked: overlayfs makes
+ * one of an image again when it gets another name. */
+static bool is_older(const struct pl_new_file *f, int place)
 {
+	const struct pl_older_file *o = &f->older;
 	struct stat st;
 
-	switch (f->replace) {
-	case PL_REPLACE_NONE:
-		return !look(f, name, &st);
-	case PL_REPLACE_OURS:
-	case PL_REPLACE_NAMED:
-		return is_ours(f, name);
-	case PL_REPLACE_ALL:
-		return true;
-	}
-	return false;
+	return o->there && fstat(place, &st) == 0 && st.st_dev == o->dev && st.st_ino == o->ino &&
+	       st.st_size == o->size && st.st_mtim.tv_sec == o->written.tv_sec &&
+	       st.st_mtim.tv_nsec == o->written.tv_nsec;
+}
+
+static bool gives_way(const struct pl_new_file *f, const char *name)
+{
+	int place = openat(f->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (place < 0)
+		return errno == ENOENT;
+	bool older = is_older(f, place);
+	close(place);
+	return older;
 }
 
 /* In a directory as /tmp. Root may, unless its capabilities were taken away. */
@@ -305,7 +320,8 @@ static struct plumb_error *make_beside(struct pl_new_file *f)
 
 static struct plumb_error *replace_it(struct pl_new_file *f)
 {
-	struct plumb_error *err = may_replace(f, name_of(f)) ? check_gives_way(f) : exists(f);
+	bool may = f->replace == PL_REPLACE_ALL || is_ours(f, &f->older);
+	struct plumb_error *err = may ? check_gives_way(f) : exists(f);
 
 	return err ? err : make_beside(f);
 }
@@ -621,7 +637,7 @@ static bool exchange(const struct pl_new_file *f)
 {
 	if (!move_in(f, RENAME_EXCHANGE))
 		return false;
-	if (may_replace(f, present_name(f))) {
+	if (gives_way(f, present_name(f))) {
 		(void)unlinkat(f->dir, present_name(f), 0);
 		return true;
 	}
@@ -635,7 +651,7 @@ static bool take_name(const struct pl_new_file *f)
 {
 	if (f->replace == PL_REPLACE_ALL)
 		return move_in(f, 0);
-	if (!may_replace(f, name_of(f))) {
+	if (!gives_way(f, name_of(f))) {
 		errno = EEXIST;
 		return false;
 	}
@@ -700,6 +716,7 @@ struct plumb_error *pl_new_file_publish(struct pl_new_file *f)
 		return stays_beside(f);
 	free(f->beside);
 	f->beside = NULL;
+	f->older = (struct pl_older_file){0};
 	return NULL;
 }
 

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "error.h"
 #include "own_fd.h"
@@ -24,6 +25,15 @@ enum pl_replace {
 	PL_REPLACE_ALL,
 };
 
+/* What has the name and may be lost, as it was when that was found out. */
+struct pl_older_file {
+	bool there; /* else nothing has the name */
+	dev_t dev;
+	ino_t ino;
+	off_t size;
+	struct timespec written;
+};
+
 struct pl_new_file {
 	int fd;			/* to write to and to read from; until it is discarded */
 	struct pl_file_id file; /* which it is open for: it can be another one's by now */
@@ -31,6 +41,7 @@ struct pl_new_file {
 	int dir;		/* where it is: its path can lead elsewhere by now; -1: nowhere */
 	char *beside;		/* as it is called until it is published; NULL: as it is to be called */
 	enum pl_replace replace;
+	struct pl_older_file older;
 	bool made;   /* by plumb; else it was there, as a pipe or a device */
 	bool kept;   /* whatever happens: it was published, under its name or beside it */
 	bool shared; /* a file, and the place in it, with whoever has opened it: what is before and after is theirs */
@@ -57,9 +68,10 @@ ssize_t pl_new_file_write(struct pl_new_file *f, const void *bytes, size_t len);
 /** Nothing more is written. If somebody has taken the file away from its place, its content is beside its name again.
  * Errors: PLUMB_ERR_WRITE_FAILED. */
 struct plumb_error *pl_new_file_finish(struct pl_new_file *f) PLUMB_MUST_CHECK;
-/** Give it its name, for good; again: nothing. What has the name by now is asked once more whether it may be replaced.
- * After an error the new file stays beside it, as the error says, and it may be tried again. Errors: PLUMB_ERR_EXISTS,
- * something is not to be replaced; PLUMB_ERR_WRITE_FAILED. */
+/** Give it its name, for good; again: nothing. What it replaces is what had the name when it was opened, as it was
+ * then, and nothing else, be it another plumb's, unless all is to be replaced. After an error the new file stays beside
+ * it, as the error says, and it may be tried again. Errors: PLUMB_ERR_EXISTS, something else has the name;
+ * PLUMB_ERR_WRITE_FAILED. */
 struct plumb_error *pl_new_file_publish(struct pl_new_file *f) PLUMB_MUST_CHECK;
 /** It cannot be written to or from: the program that we are in has closed it, and its number may be another file's.
  * NULL: it is open. Errors: PLUMB_ERR_WRITE_FAILED. */

@@ -245,6 +245,71 @@ def test_two_plumbs_with_one_name_lose_no_recording(plumb, target, any_python):
     assert len(whole) == 1 + len(told) and all(result.status in (0, 125) for result in results), results
 
 
+@pytest.fixture
+def waits(any_python):
+    """A program that is idle, until it is told to use some CPU time, and then ends."""
+    program = "import sys; print('ready', flush=True); sys.stdin.read(1); sum(range(3 * 10**7))"
+    with running(subprocess.Popen([*any_python.command, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)) as process:
+        assert process.stdout.readline() == b"ready\n"
+        yield process
+
+
+def goes_on(process):
+    process.stdin.write(b"\n")
+    process.stdin.close()
+
+
+def told_beside(plumb, result):
+    """What a plumb has written beside a name that was taken meanwhile, as it says."""
+    beside, = left(plumb)
+    assert result.status == 125 and "made by another program meanwhile" in result.stderr and beside in result.stderr, result
+    return plumb.directory / beside
+
+
+def test_a_report_that_another_plumb_has_written_meanwhile_stays(plumb, recording, waits):
+    """The name was free when each of them began."""
+    out = plumb.path(".folded")
+    with running(plumb.start("attach", "-o", out, waits.pid, stderr=subprocess.PIPE)) as process:
+        wait_until(lambda: left(plumb), "it is not begun")
+        assert plumb("report", recording, "-o", out).status == 0
+        theirs = out.read_text()
+        goes_on(waits)
+        beside = told_beside(plumb, finish(process))
+    assert out.read_text() == theirs and "<module>" in beside.read_text() and beside.read_text() != theirs
+
+
+def test_a_recording_that_another_plumb_has_written_meanwhile_stays(plumb, recording, waits):
+    """Both are to replace an older one: this one has no sample when the other one is finished."""
+    other = plumb.path()
+    shutil.copy(recording, other)
+    with running(plumb.start("attach", "--mode", "cpu", "-o", recording, waits.pid, stderr=subprocess.PIPE)) as process:
+        wait_until(lambda: left(plumb), "it is not begun")
+        assert plumb("merge", other, "-o", recording).status == 0
+        theirs = recording.read_bytes()
+        goes_on(waits)
+        beside = told_beside(plumb, finish(process))
+    assert recording.read_bytes() == theirs and plumb.report(beside).complete and plumb.report(beside).samples
+
+
+def test_a_recording_of_an_image_is_replaced(plumb, recording):
+    """In a container: overlayfs makes another file of it when it gets another name."""
+    try:
+        mounts = sites.unshare("--mount")
+    except sites.Lacking as lacking:
+        pytest.skip(str(lacking))
+    lower, upper, work, merged = (plumb.directory / name for name in ("lower", "upper", "work", "merged"))
+    for folder in (lower, upper, work, merged):
+        folder.mkdir()
+    shutil.copy(recording, lower / "out.plumb")
+    mount = 'mount -t overlay overlay -o "lowerdir=$0,upperdir=$1,workdir=$2" "$3" || exit 77; shift 3; exec "$@"'
+    mounted = [*mounts, "sh", "-c", mount, lower, upper, work, merged]
+    result = plumb("merge", recording, recording, "-o", merged / "out.plumb", before=list(map(str, mounted)))
+    if result.status == 77:
+        pytest.skip("overlayfs cannot be mounted here: %s" % result.stderr)
+    assert result.status == 0 and os.listdir(upper) == ["out.plumb"], result
+    assert plumb.report(upper / "out.plumb").samples == 2 * plumb.report(recording).samples
+
+
 def test_a_recording_that_is_written_is_not_replaced(plumb, target, any_python, recording):
     busy_one = plumb.path()
     with target(any_python, "families.py") as busy, plumb.attached(busy.pid, recording=busy_one):

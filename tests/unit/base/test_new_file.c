@@ -112,6 +112,14 @@ static void assert_holds(const char *path, const char *expected)
 	assert_string_equal(text, expected);
 }
 
+static void begin_to_write(struct scene *s, enum pl_replace replace)
+{
+	assert_ok(pl_new_file_open(s->path, replace, &s->file));
+	assert_int_equal(write(s->file.fd, OURS, strlen(OURS)), strlen(OURS));
+	assert_non_null(s->file.beside);
+	snprintf(s->beside, sizeof s->beside, "%s", s->file.beside);
+}
+
 /* An empty file has the name, and what plumb writes lies beside it. */
 static void begin(struct scene *s, enum pl_replace replace)
 {
@@ -122,10 +130,15 @@ static void begin(struct scene *s, enum pl_replace replace)
 	assert_non_null(mkdtemp(s->dir));
 	snprintf(s->path, sizeof s->path, "%s/out", s->dir);
 	put(s->path, "");
-	assert_ok(pl_new_file_open(s->path, replace, &s->file));
-	assert_int_equal(write(s->file.fd, OURS, strlen(OURS)), strlen(OURS));
-	assert_non_null(s->file.beside);
-	snprintf(s->beside, sizeof s->beside, "%s", s->file.beside);
+	begin_to_write(s, replace);
+}
+
+/* The name is free, too. */
+static void begin_anew(struct scene *s)
+{
+	pl_new_file_discard(&s->file);
+	assert_int_equal(unlink(s->path), 0);
+	begin_to_write(s, PL_REPLACE_NAMED);
 }
 
 static void end(struct scene *s)
@@ -284,7 +297,6 @@ static void what_somebody_has_taken_away_is_there_again(void **state)
 		if (published)
 			assert_ok(pl_new_file_publish(&s.file));
 		assert_int_equal(unlink(published ? s.path : s.beside), 0);
-		put(s.path, "");
 		assert_ok(pl_new_file_finish(&s.file));
 		assert_ok(pl_new_file_publish(&s.file));
 		assert_holds(s.path, OURS);
@@ -292,20 +304,48 @@ static void what_somebody_has_taken_away_is_there_again(void **state)
 	}
 }
 
+/* Be it empty: they are about to write it. */
 static void what_another_has_put_in_its_place_stays(void **state)
 {
+	const char *theirs[] = {THEIRS, ""};
 	struct scene s;
 
-	begin(&s, PL_REPLACE_NAMED);
-	assert_ok(pl_new_file_publish(&s.file));
-	assert_int_equal(unlink(s.path), 0);
-	put(s.path, THEIRS);
-	assert_ok(pl_new_file_finish(&s.file));
-	assert_code(pl_new_file_publish(&s.file), PLUMB_ERR_EXISTS);
-	snprintf(s.beside, sizeof s.beside, "%s", pl_new_file_path(&s.file));
-	assert_holds(s.path, THEIRS);
-	assert_holds(s.beside, OURS);
-	end(&s);
+	for (int i = 0; i < 2; i++) {
+		begin(&s, PL_REPLACE_NAMED);
+		assert_ok(pl_new_file_publish(&s.file));
+		assert_int_equal(unlink(s.path), 0);
+		put(s.path, theirs[i]);
+		assert_ok(pl_new_file_finish(&s.file));
+		assert_code(pl_new_file_publish(&s.file), PLUMB_ERR_EXISTS);
+		snprintf(s.beside, sizeof s.beside, "%s", pl_new_file_path(&s.file));
+		assert_holds(s.path, theirs[i]);
+		assert_holds(s.beside, OURS);
+		end(&s);
+	}
+}
+
+/* Over what both have found there, and where the name was free. */
+static void what_another_plumb_has_finished_meanwhile_stays(void **state)
+{
+	struct scene s;
+	struct pl_new_file other;
+
+	for (int old = 0; old < 2; old++) {
+		for (int is_free = 0; is_free < 2; is_free++) {
+			begin(&s, PL_REPLACE_NAMED);
+			refuses_flags = old;
+			if (is_free)
+				begin_anew(&s);
+			assert_ok(pl_new_file_open(s.path, PL_REPLACE_NAMED, &other));
+			assert_int_equal(write(other.fd, THEIRS, strlen(THEIRS)), strlen(THEIRS));
+			assert_ok(pl_new_file_publish(&other));
+			pl_new_file_discard(&other);
+			assert_code(pl_new_file_publish(&s.file), PLUMB_ERR_EXISTS);
+			assert_holds(s.path, THEIRS);
+			assert_holds(s.beside, OURS);
+			end(&s);
+		}
+	}
 }
 
 static void what_is_being_written_is_not_replaced(void **state)
@@ -423,6 +463,7 @@ int main(void)
 		cmocka_unit_test(a_disk_that_turns_out_to_be_full_in_the_end_costs_others_nothing),
 		cmocka_unit_test(what_somebody_has_taken_away_is_there_again),
 		cmocka_unit_test(what_another_has_put_in_its_place_stays),
+		cmocka_unit_test(what_another_plumb_has_finished_meanwhile_stays),
 		cmocka_unit_test(what_is_being_written_is_not_replaced),
 		cmocka_unit_test(what_is_anothers_by_now_is_not_touched),
 		cmocka_unit_test(who_reads_a_pipe_is_waited_for),
