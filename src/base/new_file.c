@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,14 +191,27 @@ static int open_to_judge(const struct pl_new_file *f, const char *name)
 	return fd;
 }
 
+/* An empty file, as mktemp(1) makes one for its name, is as good as none, but not for who is about to write it. The
+ * kernel grants nobody a lease to read who is not alone with other readers; where it grants none at all (NFS) somebody
+ * may write. Who opens the file in this moment waits until it is over, and we get a signal: one that nobody notices,
+ * where SIGIO would end the program. */
+static bool has_no_writer(int fd)
+{
+	bool alone = fcntl(fd, F_SETSIG, SIGURG) == 0 && fcntl(fd, F_SETLEASE, F_RDLCK) == 0;
+
+	if (alone)
+		(void)fcntl(fd, F_SETLEASE, F_UNLCK);
+	return alone;
+}
+
 static struct pl_older_file as_it_is(const struct stat *st)
 {
 	return (struct pl_older_file){
 		.there = true, .dev = st->st_dev, .ino = st->st_ino, .size = st->st_size, .written = st->st_mtim};
 }
 
-/* It may be lost: it is gone, it is empty, or plumb wrote it and has ended that. The file that is open is judged, not
- * its name. */
+/* It may be lost: it is gone, nothing is in it nor will be, or plumb wrote it and has ended that. The file that is open
+ * is judged, not its name. */
 static bool is_ours(const struct pl_new_file *f, struct pl_older_file *ret)
 {
 	int fd = open_to_judge(f, name_of(f));
@@ -206,7 +220,7 @@ static bool is_ours(const struct pl_new_file *f, struct pl_older_file *ret)
 	if (fd < 0)
 		return !look(f, name_of(f), &st);
 	bool ours = fstat(fd, &st) == 0 && !is_being_written(fd) &&
-		    (!st.st_size || is_marked(fd, &st) || begins_as_recording(fd));
+		    (st.st_size ? is_marked(fd, &st) || begins_as_recording(fd) : has_no_writer(fd));
 	if (ours)
 		*ret = as_it_is(&st);
 	close(fd);
@@ -215,14 +229,19 @@ static bool is_ours(const struct pl_new_file *f, struct pl_older_file *ret)
 
 static struct plumb_error *exists(const struct pl_new_file *f)
 {
+	const char *why;
 	int fd = open_to_judge(f, name_of(f));
-	bool written = fd >= 0 && begins_as_recording(fd) && is_being_written(fd);
+	struct stat st;
 
+	if (fd >= 0 && begins_as_recording(fd) && is_being_written(fd))
+		why = "is being written by another plumb";
+	else if (fd >= 0 && fstat(fd, &st) == 0 && !st.st_size && !has_no_writer(fd))
+		why = "is empty, and another program may have it open to write to it";
+	else
+		why = "is there already, and plumb did not write it";
 	if (fd >= 0)
 		close(fd);
-	if (written)
-		return pl_error(PLUMB_ERR_EXISTS, "%s is being written by another plumb", f->path);
-	return pl_error(PLUMB_ERR_EXISTS, "%s is there already, and plumb did not write it", f->path);
+	return pl_error(PLUMB_ERR_EXISTS, "%s %s", f->path, why);
 }
 
 /* What another plumb has finished since is not to be lost, either. When a file was made is not asked: overlayfs makes
@@ -237,13 +256,23 @@ static bool is_older(const struct pl_new_file *f, int place)
 	       st.st_mtim.tv_nsec == o->written.tv_nsec;
 }
 
+static bool is_written_to(int place)
+{
+	int fd = open_again(place, O_RDONLY);
+	bool is = fd < 0 || !has_no_writer(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
 static bool gives_way(const struct pl_new_file *f, const char *name)
 {
 	int place = openat(f->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
 	if (place < 0)
 		return errno == ENOENT;
-	bool older = is_older(f, place);
+	bool older = is_older(f, place) && (f->older.size || !is_written_to(place));
 	close(place);
 	return older;
 }
@@ -320,9 +349,10 @@ static struct plumb_error *make_beside(struct pl_new_file *f)
 
 static struct plumb_error *replace_it(struct pl_new_file *f)
 {
-	bool may = f->replace == PL_REPLACE_ALL || is_ours(f, &f->older);
-	struct plumb_error *err = may ? check_gives_way(f) : exists(f);
+	struct plumb_error *err = check_gives_way(f);
 
+	if (!err && f->replace != PL_REPLACE_ALL && !is_ours(f, &f->older))
+		err = exists(f);
 	return err ? err : make_beside(f);
 }
 

@@ -180,6 +180,25 @@ static void what_comes_when_the_name_is_taken_stays(void **state)
 	end(&s);
 }
 
+/* When plumb begins, or when it ends; who only reads it loses nothing. */
+static void an_empty_file_that_somebody_is_to_write_stays(void **state)
+{
+	struct scene s;
+	struct pl_new_file other;
+
+	for (int flags = O_RDONLY; flags <= O_RDWR; flags++) {
+		begin(&s, PL_REPLACE_NAMED);
+		enum plumb_error_code expected = flags == O_RDONLY ? PLUMB_OK : PLUMB_ERR_EXISTS;
+		int theirs = open(s.path, flags | O_CLOEXEC);
+		assert_code(pl_new_file_open(s.path, PL_REPLACE_NAMED, &other), expected);
+		pl_new_file_discard(&other);
+		assert_code(pl_new_file_publish(&s.file), expected);
+		assert_holds(s.path, flags == O_RDONLY ? OURS : "");
+		close(theirs);
+		end(&s);
+	}
+}
+
 static void a_name_that_has_become_free_is_taken(void **state)
 {
 	struct scene s;
@@ -455,6 +474,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_takes_the_name),
 		cmocka_unit_test(what_comes_when_the_name_is_taken_stays),
+		cmocka_unit_test(an_empty_file_that_somebody_is_to_write_stays),
 		cmocka_unit_test(a_name_that_has_become_free_is_taken),
 		cmocka_unit_test(a_name_that_comes_to_be_taken_in_that_moment_stays),
 		cmocka_unit_test(without_the_name_what_was_written_stays_and_is_tried_again),
