@@ -256,25 +256,30 @@ static bool is_older(const struct pl_new_file *f, int place)
 	       st.st_mtim.tv_nsec == o->written.tv_nsec;
 }
 
-static bool is_written_to(int place)
+/* An errno, or 0. */
+static int why_it_stays(const struct pl_new_file *f, int place)
 {
-	int fd = open_again(place, O_RDONLY);
-	bool is = fd < 0 || !has_no_writer(fd);
-
+	if (!is_older(f, place))
+		return EEXIST;
+	if (f->older.size)
+		return 0;
+	int fd = open_again(place, O_RDONLY), why = fd >= 0 && has_no_writer(fd) ? 0 : errno;
 	if (fd >= 0)
 		close(fd);
-	return is;
+	return why == EAGAIN ? EEXIST : why;
 }
 
+/* Or is not there. Else errno says why not; EEXIST: by now it is another program's. */
 static bool gives_way(const struct pl_new_file *f, const char *name)
 {
 	int place = openat(f->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
 	if (place < 0)
 		return errno == ENOENT;
-	bool older = is_older(f, place) && (f->older.size || !is_written_to(place));
+	int why = why_it_stays(f, place);
 	close(place);
-	return older;
+	errno = why;
+	return !why;
 }
 
 /* In a directory as /tmp. Root may, unless its capabilities were taken away. */
@@ -624,6 +629,16 @@ static bool is_still(const struct pl_new_file *f)
 	return look(f, present_name(f), &now) && now.st_dev == f->file.dev && now.st_ino == f->file.ino;
 }
 
+/* Who has dropped rights may not look: then it is where it was, if it is anywhere. */
+static bool is_lost(const struct pl_new_file *f)
+{
+	struct stat st;
+
+	if (is_still(f))
+		return false;
+	return look(f, present_name(f), &st) || errno != EACCES || (fstat(f->fd, &st) == 0 && !st.st_nlink);
+}
+
 static struct plumb_error *copy_from(int from, const struct pl_new_file *to)
 {
 	off_t done = 0;
@@ -676,15 +691,13 @@ static bool exchange(const struct pl_new_file *f)
 	return false;
 }
 
-/* errno EEXIST: something has the name that is to stay. Not all file systems can exchange. */
+/* errno EEXIST: another program's file has the name. Not all file systems can exchange. */
 static bool take_name(const struct pl_new_file *f)
 {
 	if (f->replace == PL_REPLACE_ALL)
 		return move_in(f, 0);
-	if (!gives_way(f, name_of(f))) {
-		errno = EEXIST;
+	if (!gives_way(f, name_of(f)))
 		return false;
-	}
 	if (move_in(f, RENAME_NOREPLACE) || (errno == EEXIST && exchange(f)))
 		return true;
 	return (errno == EINVAL || errno == ENOSYS) && move_in(f, 0);
@@ -728,7 +741,7 @@ struct plumb_error *pl_new_file_finish(struct pl_new_file *f)
 
 	if (again >= 0 && close(again) != 0)
 		return cannot_write(pl_new_file_path(f));
-	return f->made && !is_still(f) ? make_again(f) : NULL;
+	return f->made && is_lost(f) ? make_again(f) : NULL;
 }
 
 struct plumb_error *pl_new_file_publish(struct pl_new_file *f)

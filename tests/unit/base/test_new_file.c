@@ -276,6 +276,36 @@ static void what_is_a_link_of_anothers_by_now_is_neither_named_nor_told(void **s
 	}
 }
 
+/* A server that becomes an ordinary user while it records itself: it may look into the directory no more, or not change
+ * it. */
+static void who_has_dropped_rights_is_told_where_it_is(void **state)
+{
+	struct scene s;
+
+	for (mode_t mode = 0; mode <= 0555; mode += 0555) {
+		for (int published = 0; published < 2; published++) {
+			begin(&s, PL_REPLACE_NAMED);
+			if (published)
+				assert_ok(pl_new_file_publish(&s.file));
+			assert_int_equal(chmod(s.dir, mode), 0);
+			bool root = geteuid() == 0;
+			assert_int_equal(root ? seteuid(65534) : 0, 0);
+			struct plumb_error *finished = pl_new_file_finish(&s.file);
+			struct plumb_error *err = pl_new_file_publish(&s.file);
+			assert_int_equal(root ? seteuid(0) : 0, 0);
+			assert_int_equal(chmod(s.dir, 0700), 0);
+			assert_ok(finished);
+			assert_int_equal(plumb_error_code(err), published ? PLUMB_OK : PLUMB_ERR_WRITE_FAILED);
+			assert_true(published || (strstr(plumb_error_message(err), s.beside) &&
+						  strstr(plumb_error_message(err), "Permission denied")));
+			plumb_error_destroy(err);
+			assert_string_equal(pl_new_file_path(&s.file), published ? s.path : s.beside);
+			assert_holds(pl_new_file_path(&s.file), OURS);
+			end(&s);
+		}
+	}
+}
+
 static void what_is_discarded_is_gone(void **state)
 {
 	struct scene s;
@@ -479,6 +509,7 @@ int main(void)
 		cmocka_unit_test(a_name_that_comes_to_be_taken_in_that_moment_stays),
 		cmocka_unit_test(without_the_name_what_was_written_stays_and_is_tried_again),
 		cmocka_unit_test(what_is_a_link_of_anothers_by_now_is_neither_named_nor_told),
+		cmocka_unit_test(who_has_dropped_rights_is_told_where_it_is),
 		cmocka_unit_test(what_is_discarded_is_gone),
 		cmocka_unit_test(a_disk_that_turns_out_to_be_full_in_the_end_costs_others_nothing),
 		cmocka_unit_test(what_somebody_has_taken_away_is_there_again),
