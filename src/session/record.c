@@ -31,10 +31,16 @@ static void take_name(struct plumb_session *s)
 	pl_session_failed(s, err);
 }
 
+/* Somebody has taken it away, and the place with it: it could not be written again. */
+static bool is_lost(const struct plumb_session *s)
+{
+	return pl_capture_fd(s->writer) < 0;
+}
+
 void pl_session_writing_failed(struct plumb_session *s, struct plumb_error *err)
 {
 	pl_session_failed(s, err);
-	if (pl_capture_is_kept(s->writer) || pl_capture_has_samples(s->writer)) {
+	if (!is_lost(s) && (pl_capture_is_kept(s->writer) || pl_capture_has_samples(s->writer))) {
 		take_name(s);
 	} else {
 		free(s->path);

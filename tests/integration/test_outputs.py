@@ -378,6 +378,15 @@ def test_a_recording_that_somebody_has_removed_is_there_in_the_end(plumb, target
     assert result.status == 0 and not beside and plumb.report(recording).complete, result
 
 
+def test_a_recording_that_is_lost_with_its_directory_is_not_offered(plumb, any_python):
+    place = plumb.directory / "place"
+    place.mkdir()
+    remove = "import shutil, sys\nsum(range(10**7))\nshutil.rmtree(sys.argv[1])\n"
+    result = plumb("run", "-o", place / "out.plumb", "--", *any_python.command, "-c", remove, place)
+    assert result.status == 125 and "cannot write %s" % (place / "out.plumb") in result.stderr, result
+    assert "<module>" in result.stderr and "plumb report" not in result.stderr, result
+
+
 def test_what_has_the_name_of_a_recording_by_its_end_is_not_opened(plumb, target, any_python):
     """A pipe or a disk of somebody who may write to the directory, and a link to one."""
     libc = ctypes.CDLL(None, use_errno=True)
