@@ -691,16 +691,32 @@ static bool exchange(const struct pl_new_file *f)
 	return false;
 }
 
+static bool is_beyond_file_system(int why)
+{
+	return why == EINVAL || why == ENOSYS;
+}
+
+/* What it takes the place of is lost, and a power cut is not to leave neither of them. */
+static bool is_on_disk(const struct pl_new_file *f)
+{
+	return fdatasync(f->fd) == 0 || is_beyond_file_system(errno);
+}
+
 /* errno EEXIST: another program's file has the name. Not all file systems can exchange. */
 static bool take_name(const struct pl_new_file *f)
 {
+	if (f->replace != PL_REPLACE_ALL && !gives_way(f, name_of(f)))
+		return false;
+	if (move_in(f, RENAME_NOREPLACE))
+		return true;
+	bool taken = errno == EEXIST;
+	if ((!taken && !is_beyond_file_system(errno)) || !is_on_disk(f))
+		return false;
 	if (f->replace == PL_REPLACE_ALL)
 		return move_in(f, 0);
-	if (!gives_way(f, name_of(f)))
-		return false;
-	if (move_in(f, RENAME_NOREPLACE) || (errno == EEXIST && exchange(f)))
+	if (taken && exchange(f))
 		return true;
-	return (errno == EINVAL || errno == ENOSYS) && move_in(f, 0);
+	return (!taken || is_beyond_file_system(errno)) && move_in(f, 0);
 }
 
 /* What is there now is no business of ours, and none that anybody should be sent to. What is open is written again at

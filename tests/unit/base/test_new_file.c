@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linked with --wrap=renameat2, --wrap=close and --wrap=poll: what happens to a name in the moment in which it is
- * taken, file systems that cannot do all that is asked for, and readers of pipes. */
+/* Linked with --wrap=renameat2, --wrap=close, --wrap=poll and --wrap=fdatasync: what happens to a name in the moment in
+ * which it is taken, file systems that cannot do all that is asked for, and readers of pipes. */
 #include "new_file.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ struct scene {
 /* The scene that looks on; what the next renames do instead of renaming, or before. */
 static struct scene *scene;
 static int failing_with, failing_times;
-static bool refuses_flags, intruding, taking, full;
+static bool refuses_flags, intruding, taking, full, synced, disk_fails;
 
 int __real_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
 int __wrap_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
@@ -43,6 +43,15 @@ int __wrap_close(int fd)
 	full = false;
 	errno = EDQUOT;
 	return -1;
+}
+
+int __wrap_fdatasync(int fd);
+
+int __wrap_fdatasync(int fd)
+{
+	synced = fd == scene->file.fd;
+	errno = EIO;
+	return disk_fails ? -1 : 0;
 }
 
 /* The reader of a pipe: it reads after so many looks in vain, and is told by then that the end was asked for. */
@@ -126,7 +135,7 @@ static void begin(struct scene *s, enum pl_replace replace)
 	*s = (struct scene){.dir = "/tmp/plumb-test-new-file-XXXXXX"};
 	scene = s;
 	failing_times = 0;
-	refuses_flags = intruding = taking = full = false;
+	refuses_flags = intruding = taking = full = synced = disk_fails = false;
 	assert_non_null(mkdtemp(s->dir));
 	snprintf(s->path, sizeof s->path, "%s/out", s->dir);
 	put(s->path, "");
@@ -303,6 +312,32 @@ static void who_has_dropped_rights_is_told_where_it_is(void **state)
 			assert_holds(pl_new_file_path(&s.file), OURS);
 			end(&s);
 		}
+	}
+}
+
+static void what_replaces_a_file_is_on_the_disk_before(void **state)
+{
+	struct scene s;
+
+	for (enum pl_replace replace = PL_REPLACE_NAMED; replace <= PL_REPLACE_ALL; replace++) {
+		for (int old = 0; old < 2; old++) {
+			begin(&s, replace);
+			refuses_flags = old;
+			disk_fails = true;
+			assert_code(pl_new_file_publish(&s.file), PLUMB_ERR_WRITE_FAILED);
+			assert_true(synced);
+			assert_holds(s.path, "");
+			assert_holds(s.beside, OURS);
+			disk_fails = false;
+			assert_ok(pl_new_file_publish(&s.file));
+			assert_holds(s.path, OURS);
+			end(&s);
+		}
+		begin(&s, replace);
+		assert_int_equal(unlink(s.path), 0);
+		assert_ok(pl_new_file_publish(&s.file));
+		assert_false(synced);
+		end(&s);
 	}
 }
 
@@ -510,6 +545,7 @@ int main(void)
 		cmocka_unit_test(without_the_name_what_was_written_stays_and_is_tried_again),
 		cmocka_unit_test(what_is_a_link_of_anothers_by_now_is_neither_named_nor_told),
 		cmocka_unit_test(who_has_dropped_rights_is_told_where_it_is),
+		cmocka_unit_test(what_replaces_a_file_is_on_the_disk_before),
 		cmocka_unit_test(what_is_discarded_is_gone),
 		cmocka_unit_test(a_disk_that_turns_out_to_be_full_in_the_end_costs_others_nothing),
 		cmocka_unit_test(what_somebody_has_taken_away_is_there_again),
