@@ -379,6 +379,7 @@ static void tell_core(struct dumper *u)
 	uint64_t written = pl_core_written_ns(core_of(u)), now = pl_clock_real_ns();
 
 	u->p->command = pl_dump_str(u->d, pl_core_command(core_of(u)));
+	u->p->core_bytes = pl_core_length(core_of(u), &u->p->core_whole_bytes);
 	u->sources.root = u->o->root ? u->o->root : "/";
 	u->sources.age_ns = now > written ? now - written : 0;
 }
@@ -477,6 +478,7 @@ static struct plumb_error *dump_opened(struct dumper *u)
 	u->looker.native = u->native;
 	err = err ? err : pl_looker_init(&u->looker);
 	err = err ? err : dump_process(u);
+	err = core_of(u) ? pl_core_blame(core_of(u), err) : err;
 	u->p->locals_late = u->looker.locals_late;
 	pl_looker_deinit(&u->looker);
 	pl_lock_finder_deinit(&u->locks);

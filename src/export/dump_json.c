@@ -139,6 +139,7 @@ static void process_object(struct pl_json *j, const struct pl_dump_process *p)
 	pl_dump_json_text(j, "command", p->command);
 	pl_dump_json_text(j, "python", p->python);
 	pl_dump_json_text_or_null(j, "core", p->core);
+	pl_json_key_u64(j, "core_missing_bytes", p->core_whole_bytes - p->core_bytes);
 	pl_json_key_u64_or_null(j, "age_ns", p->age_ns, p->age_ns);
 	pl_json_key_u64(j, "took_ns", p->took_ns);
 	pl_json_key_u64_or_null(j, "gil_holder", p->gil_holder, p->gil_holder);

@@ -164,6 +164,15 @@ static void words_refused(const struct pl_dump_process *p, size_t i, FILE *out)
 	fprintf(out, "note: its threads cannot be stopped: %.*s", (int)p->refused.len, p->refused.s);
 }
 
+static void words_core_cut(const struct pl_dump_process *p, size_t i, FILE *out)
+{
+	(void)i;
+	fprintf(out,
+		"note: the core is cut, %" PRIu64 " of %" PRIu64
+		" bytes are there: threads, frames and values may be missing",
+		p->core_bytes, p->core_whole_bytes);
+}
+
 static void words_late(const struct pl_dump_process *p, size_t i, FILE *out)
 {
 	(void)i;
@@ -252,6 +261,8 @@ static void put_process(struct pl_page *page, const struct pl_dump_process *p)
 		put_thread(page, p, &p->threads.data[i]);
 	}
 	pl_dump_put_tasks(page, p);
+	if (p->core_bytes < p->core_whole_bytes)
+		put_warning(page, words_core_cut, p);
 	if (p->late)
 		put_warning(page, words_late, p);
 	if (p->locals_late)

@@ -227,10 +227,11 @@ struct pl_dump_process {
 	struct pl_dump_text refused; /* why the kernel did not let us stop a thread; "" if it did, or none had to be */
 	struct pl_dump_text silent;  /* a source file that is not answered for, so lines are missing; "": all were */
 	struct pl_dump_text barred;  /* a source file that was not read for want of rights, of a core; "": none */
-	uint32_t sources_left_out;   /* source files that were not read: too many, too long or too slow */
-	uint32_t unread;	     /* threads that came or went meanwhile */
-	uint32_t left_out;	     /* threads that were not asked for, and that none of them waits for */
-	uint32_t late, locals_late;  /* threads that there was no time to look at, and to read the variables of */
+	uint64_t core_bytes, core_whole_bytes; /* of the core: how long it is, and would be if it had not been cut */
+	uint32_t sources_left_out;	       /* source files that were not read: too many, too long or too slow */
+	uint32_t unread;		       /* threads that came or went meanwhile */
+	uint32_t left_out;		       /* threads that were not asked for, and that none of them waits for */
+	uint32_t late, locals_late; /* threads that there was no time to look at, and to read the variables of */
 	pl_dump_thread_vec threads;
 	PL_VEC(struct pl_dump_awaited) awaited;
 	pl_dump_deadlock_vec deadlocks; /* of threads */

@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,10 @@
 #define MAX_NOTES    (64u << 20)
 #define PAGE	     4096
 
+#define CUT_HINT                                                                                                       \
+	"a full disk, a limit ('ulimit -c'; ProcessSizeMax of systemd-coredump) or a copy that was broken off cuts "   \
+	"cores"
+
 #if defined(__x86_64__)
 #define OUR_MACHINE EM_X86_64
 #elif defined(__aarch64__)
@@ -29,7 +34,7 @@
 #endif
 
 struct segment {
-	pl_addr start, end; /* of what is in the file */
+	pl_addr start, end; /* of what is in the file, if it was not cut */
 	uint64_t offset;
 };
 
@@ -48,8 +53,8 @@ struct mapped_file {
 struct pl_core {
 	struct pl_mem mem; /* first: the reader interface */
 	int fd;
-	uint64_t size, written_ns;
-	PL_VEC(struct segment) segments; /* by address */
+	uint64_t size, whole, written_ns; /* whole: size of one that was not cut */
+	PL_VEC(struct segment) segments;  /* by address */
 	PL_VEC(struct load) loads;
 	bool noted;
 	struct pl_core_notes notes;
@@ -258,20 +263,27 @@ static struct plumb_error *take_load(struct pl_core *c, const Elf64_Phdr *p)
 	return l.end <= l.start || pl_vec_push(&c->loads, l) ? NULL : &pl_err_no_memory;
 }
 
+/* Headers of a forged core may say anything. */
+static void take_extent(struct pl_core *c, const Elf64_Phdr *p)
+{
+	uint64_t end = p->p_offset + p->p_filesz < p->p_offset ? UINT64_MAX : p->p_offset + p->p_filesz;
+
+	if (p->p_filesz && end > c->whole)
+		c->whole = end;
+}
+
 static struct plumb_error *take_segment(struct pl_core *c, const Elf64_Phdr *p)
 {
 	uint64_t len = p->p_filesz;
 	struct plumb_error *err;
 
+	take_extent(c, p);
 	if (p->p_type == PT_NOTE)
 		return read_notes(c, p);
 	if (p->p_type == PT_LOAD && (err = take_load(c, p)))
 		return err;
-	/* A core that was cut off (ulimit -c) holds less than it says. */
-	if (p->p_type != PT_LOAD || p->p_offset >= c->size)
-		return NULL;
-	len = len < c->size - p->p_offset ? len : c->size - p->p_offset;
-	if (len == 0 || p->p_vaddr + len < p->p_vaddr)
+	/* What was cut off stays a part of it: the file that was mapped has other bytes there. */
+	if (p->p_type != PT_LOAD || len == 0 || p->p_vaddr + len < p->p_vaddr)
 		return NULL;
 	struct segment s = {.start = p->p_vaddr, .end = p->p_vaddr + len, .offset = p->p_offset};
 	return pl_vec_push(&c->segments, s) ? NULL : &pl_err_no_memory;
@@ -312,7 +324,8 @@ static bool has_first_page(const struct pl_core *c, const struct pl_mapping *m)
 {
 	const struct segment *s = m->offset == 0 ? find_segment(c, m->start) : NULL;
 
-	return s && s->end - m->start >= PAGE;
+	return s && s->end - m->start >= PAGE && s->offset < c->size &&
+	       c->size - s->offset >= m->start - s->start + PAGE;
 }
 
 static struct plumb_error *list_files(struct pl_core *c)
@@ -343,7 +356,7 @@ static struct plumb_error *read_segments(struct pl_core *c, const char *path)
 	uint64_t count = segment_count(c, &e);
 	for (uint64_t i = 0; i < count && i < MAX_SEGMENTS && !err; i++) {
 		if (!read_at(c->fd, e.e_phoff + i * sizeof p, &p, sizeof p))
-			return not_a_core(path, "damaged");
+			return pl_error_hint(not_a_core(path, "cut within its headers"), CUT_HINT);
 		err = take_segment(c, &p);
 	}
 	if (!err && c->segments.len)
@@ -395,7 +408,7 @@ static struct plumb_error *open_file(struct pl_core *c, const char *path, bool t
 		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot open %s", path);
 	if (!S_ISREG(st.st_mode))
 		return not_a_core(path, "no plain file");
-	c->size = (uint64_t)st.st_size;
+	c->size = c->whole = (uint64_t)st.st_size;
 	c->written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 	if (!trusted || !pl_rights_of(getpid(), &c->rights))
 		judge_owner(c, &st);
@@ -475,6 +488,55 @@ const char *pl_core_command(const struct pl_core *c)
 const char *pl_core_exe(const struct pl_core *c)
 {
 	return c->notes.exe;
+}
+
+uint64_t pl_core_length(const struct pl_core *c, uint64_t *whole)
+{
+	*whole = c->whole;
+	return c->size;
+}
+
+/* That there is no Python among the files is not for want of memory, if the notes name them. */
+static bool is_for_want_of_memory(const struct pl_core *c, const struct plumb_error *err)
+{
+	switch (plumb_error_code(err)) {
+	case PLUMB_ERR_UNREADABLE:
+	case PLUMB_ERR_NOT_READY:
+	case PLUMB_ERR_CORRUPT:
+		return true;
+	case PLUMB_ERR_NOT_PYTHON:
+		return c->named == 0;
+	default:
+		return false;
+	}
+}
+
+/* Where the kernel left written pages out they are read as they are in the file: as at the start of the program. */
+static bool is_state_missing(const struct plumb_error *err)
+{
+	return plumb_error_code(err) == PLUMB_ERR_UNREADABLE || plumb_error_code(err) == PLUMB_ERR_NOT_READY;
+}
+
+static struct plumb_error *without_state(struct plumb_error *err)
+{
+	enum plumb_error_code code = plumb_error_code(err);
+
+	plumb_error_destroy(err);
+	return pl_error_hint(pl_error(code, "the core does not hold the state of an interpreter"), "%s",
+			     "the program ended before there was one, or its /proc/PID/coredump_filter left it out");
+}
+
+struct plumb_error *pl_core_blame(const struct pl_core *c, struct plumb_error *err)
+{
+	if (!is_for_want_of_memory(c, err))
+		return err;
+	if (c->whole == c->size)
+		return is_state_missing(err) ? without_state(err) : err;
+	struct plumb_error *cut =
+		pl_error(PLUMB_ERR_TRUNCATED, "the core is cut, %" PRIu64 " of %" PRIu64 " bytes are there: %s",
+			 c->size, c->whole, plumb_error_message(err));
+	plumb_error_destroy(err);
+	return pl_error_hint(cut, CUT_HINT);
 }
 
 uint64_t pl_core_written_ns(const struct pl_core *c)

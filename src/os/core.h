@@ -41,6 +41,11 @@ pid_t pl_core_pid(const struct pl_core *c);
 const char *pl_core_command(const struct pl_core *c);
 /** Path of the program, "" unknown. */
 const char *pl_core_exe(const struct pl_core *c);
+/** How long the file is; @p whole: how long it is when all is there that it says it holds, more if it was cut. */
+uint64_t pl_core_length(const struct pl_core *c, uint64_t *whole);
+/** Takes and returns what went wrong with the core, told as what it is if the core does not hold what was sought: it
+ * was cut, or the kernel was told to leave it out. NULL stays NULL. */
+struct plumb_error *pl_core_blame(const struct pl_core *c, struct plumb_error *err);
 /** When the file was written, CLOCK_REALTIME. */
 uint64_t pl_core_written_ns(const struct pl_core *c);
 /** With which the files are opened that it names: those of the owner of the file, which the kernel makes the user of

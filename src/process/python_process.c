@@ -225,11 +225,12 @@ static struct plumb_error *find_in_core(struct pl_core *core, const char *root, 
 	pl_core_rights(core, &as);
 	struct plumb_error *err = pl_python_image_find_mapped(pl_core_maps(core), pl_core_exe(core), root ? root : "/",
 							      &as, &work, &image);
+	err = pl_core_blame(core, err);
 	if (plumb_error_code(err) == PLUMB_ERR_NOT_PYTHON && as.anybody)
 		return pl_error_hint(err, "root keeps this core, which may be anybody's: only files that are open to "
 					  "everybody were looked into; '--trust-core' looks into all, for a core that "
 					  "nobody has made up");
-	return err ? err : pl_which_python(pl_core_mem(core), &image, &work, ret);
+	return err ? err : pl_core_blame(core, pl_which_python(pl_core_mem(core), &image, &work, ret));
 }
 
 static struct plumb_error *open_core(struct pl_python_process *p, const char *path, const char *root, bool trusted)

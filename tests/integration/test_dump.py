@@ -580,6 +580,50 @@ def test_a_core_shows_what_the_living_process_showed(plumb, target, minor, tmp_p
     assert text.status == 0 and "from the core %s" % core in text.stdout and "received signal 6" in text.stdout, text
 
 
+def cut(core, share):
+    """A copy of the core that ends early."""
+    short = core.with_name("short")
+    short.write_bytes(core.read_bytes()[: int(core.stat().st_size * share)])
+    return short
+
+
+def test_a_core_that_was_cut_says_so(plumb, target, any_python, tmp_path):
+    """A full disk and 'ulimit -c' cut cores; nothing else is the cause of what is missing then."""
+    core, _ = core_of_hung(plumb, target, any_python, tmp_path, signal.SIGABRT)
+    size = core.stat().st_size
+    for share in (0.95, 0.7, 0.4, 0.1, 0.01):
+        short = cut(core, share)
+        result = plumb("dump", *IN_TIME, "--core", short, "--trust-core")
+        told = "the core is cut, %d of %d bytes are there" % (short.stat().st_size, size)
+        assert told in " ".join((result.stdout + result.stderr).split()), (share, result)
+        assert result.status == 0 or "ulimit -c" in result.stderr, (share, result)
+        assert "sampling" not in result.stderr, (share, result)
+    without_notes = plumb("dump", *IN_TIME, "--core", cut(core, 16384 / size))
+    assert "the core is cut" in without_notes.stderr and "--trust-core" not in without_notes.stderr, without_notes
+    headers = plumb("dump", *IN_TIME, "--core", cut(core, 100 / size))
+    assert headers.status == 125 and "is cut within its headers" in headers.stderr, headers
+
+
+def test_a_core_that_lacks_little_is_shown(plumb, target, any_python, tmp_path):
+    core, _ = core_of_hung(plumb, target, any_python, tmp_path, signal.SIGABRT)
+    assert dump(plumb, "--core", core, "--trust-core")["core_missing_bytes"] == 0
+    short = core.with_name("short")
+    short.write_bytes(core.read_bytes()[:-1])
+    process = dump(plumb, "--core", short, "--trust-core")
+    assert process["core_missing_bytes"] == 1 and len(process["threads"]) > 1, process
+    shown = plumb("dump", *IN_TIME, "--core", short, "--trust-core")
+    assert "note: the core is cut" in shown.stdout, shown
+
+
+def test_a_core_from_which_memory_was_left_out(plumb, target, any_python, tmp_path):
+    def leave_out(program):
+        pathlib.Path("/proc/%d/coredump_filter" % program.pid).write_text("0")
+
+    core = core_of(target, any_python, tmp_path, ("blocked.py",), leave_out, signal.SIGABRT)
+    result = plumb("dump", *IN_TIME, "--core", core, "--trust-core")
+    assert result.status == 125 and "coredump_filter" in result.stderr, result
+
+
 def test_what_is_no_core(plumb, any_python, tmp_path):
     for path, code in (("/bin/true", "not-a-core"), (tmp_path / "none", "not-found"), (tmp_path, "not-a-core")):
         result = plumb("dump", *IN_TIME, "--json", "--core", path)

@@ -242,6 +242,30 @@ static void test_cut_anywhere(void **state)
 	}
 }
 
+static void test_how_much_was_cut(void **state)
+{
+	struct stat st;
+	struct pl_core *c;
+	uint64_t whole;
+
+	write_core(ET_CORE);
+	assert_int_equal(stat(core_path, &st), 0);
+	assert_ok(pl_core_open(core_path, NULL, false, &c));
+	assert_int_equal(pl_core_length(c, &whole), st.st_size);
+	assert_int_equal(whole, st.st_size);
+	pl_core_close(c);
+	assert_int_equal(truncate(core_path, st.st_size - 1), 0);
+	assert_ok(pl_core_open(core_path, NULL, false, &c));
+	assert_int_equal(pl_core_length(c, &whole), st.st_size - 1);
+	assert_int_equal(whole, st.st_size);
+	assert_null(pl_core_blame(c, NULL));
+	assert_ptr_equal(pl_core_blame(c, &pl_err_no_memory), &pl_err_no_memory);
+	struct plumb_error *err = pl_core_blame(c, &pl_err_unreadable);
+	assert_int_equal(plumb_error_code(err), PLUMB_ERR_TRUNCATED);
+	plumb_error_destroy(err);
+	pl_core_close(c);
+}
+
 static int set_up(void **state)
 {
 	assert_non_null(mkdtemp(dir));
@@ -261,9 +285,13 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_notes),		cmocka_unit_test(test_notes_with_many_headers_are_read_once),
-		cmocka_unit_test(test_memory),		cmocka_unit_test(test_a_file_that_was_replaced_is_not_used),
-		cmocka_unit_test(test_what_is_no_core), cmocka_unit_test(test_cut_anywhere),
+		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_notes_with_many_headers_are_read_once),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_a_file_that_was_replaced_is_not_used),
+		cmocka_unit_test(test_what_is_no_core),
+		cmocka_unit_test(test_cut_anywhere),
+		cmocka_unit_test(test_how_much_was_cut),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
