@@ -60,6 +60,11 @@ static void warn_losses(struct pl_summary *s, const struct plumb_profile *p)
 				"%s of the time was missed%s: a busy machine, a limit of CPU time (as a container's), "
 				"or -r too high",
 				pl_units_percent(s->missed).s, s->scale > 1 ? " (times are scaled)" : "");
+	if ((double)l[PL_LOSS_UNREADABLE] > PL_SUMMARY_WORTH_TELLING * (double)s->totals.samples)
+		pl_summary_warn(s,
+				"%s times a stack could not be read: they changed too fast, or /proc was not there any "
+				"more (chroot, umount)",
+				pl_units_count(l[PL_LOSS_UNREADABLE]).s);
 	if (l[PL_LOSS_QUEUE])
 		pl_summary_warn(s, "%s samples were dropped: the recording could not be written fast enough",
 				pl_units_count(l[PL_LOSS_QUEUE]).s);
@@ -208,7 +213,10 @@ void pl_summary_add_warnings(struct pl_summary *s, const struct plumb_profile *p
 	if (pl_summary_unmatched(&p, 1, f, s->unicode, &unmatched))
 		pl_item_mark(pl_summary_warn(s, "%s", unmatched.text), unmatched.text + unmatched.name_at);
 	else if (t->samples == 0)
-		pl_summary_warn(s, "no samples: the program was too short, or all of its threads were left out");
+		pl_summary_warn(s, "no samples: %s",
+				p->meta.losses[PL_LOSS_UNREADABLE]
+					? "no stack could be read"
+					: "the program was too short, or all of its threads were left out");
 	else if (p->meta.mode == PL_MODE_WALL && !p->meta.selected && !always_halted(&p->meta) &&
 		 pl_ratio((double)(t->on_cpu + t->unknown), (double)t->samples) < PL_SUMMARY_WORTH_TELLING)
 		pl_summary_warn(s, "nothing ran: every thread was waiting; the rows below show where");

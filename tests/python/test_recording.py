@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """plumb.profile(), plumb.start() and plumb.open() on every interpreter, and how a recording ends when its process does."""
 import contextlib
+import functools
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 
@@ -24,7 +26,8 @@ def started(python, code, **popen):
     """A program of that text, as a Popen with pipes."""
     environment = dict(package.environment(python), **popen.pop("env", {}))
     popen.setdefault("stdin", subprocess.DEVNULL)
-    process = subprocess.Popen([*python.command, "-c", BUSY + code], env=environment, text=True, cwd="/", stdout=subprocess.PIPE,
+    around = popen.pop("around", lambda *command: list(command))
+    process = subprocess.Popen(around(*python.command, "-c", BUSY + code), env=environment, text=True, cwd="/", stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, **popen)
     try:
         yield process
@@ -436,3 +439,46 @@ def test_native_frames_are_recorded_from_outside(one, plumb):
     assert status == 0 and lines[0] == "['native'] remote", (said, errors)
     assert lines[1] == "(False, True) (True, True) (False, False)", (said, errors)
     assert lines[2].endswith("not 'inprocess'") and lines[3].endswith("not 'gil'") and "'some'" in lines[4], lines
+
+
+def alone_as_root(*command, mounts=False):
+    """The command, with rights over its root directory and, if asked for, mounts of its own."""
+    become = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    if not become and not mounts:
+        return list(command)
+    before = ["unshare", *become, *(["--mount"] if mounts else [])]
+    if not shutil.which("unshare") or subprocess.run([*before, "true"], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("no namespaces can be made here")
+    return [*before, *command]
+
+
+# Beside it samples are counted, for as long as it may take at most.
+MOVING = """
+import os, subprocess, time
+def spin_until(done):
+    end = time.process_time() + 20
+    while not done():
+        assert time.process_time() < end, p.status()
+        busy(100)
+def more(what, n):
+    had = p.status()[what]
+    spin_until(lambda: p.status()[what] >= had + n)
+p = plumb.Profiler()
+p.start()
+more("samples", 20)
+"""
+
+
+GONE = {
+    "chroot": "os.mkdir('jail')\nos.chroot('jail')\nos.chdir('/')\n",
+    "mount": "subprocess.run(['mount', '-t', 'tmpfs', 'none', '/proc'], check=True)\n",
+}
+
+
+@pytest.mark.parametrize("how", sorted(GONE))
+def test_what_nobody_could_see_is_told(one, tmp_path, how):
+    """Where /proc goes away for all threads there are no more samples, and that is not silent. No thread keeps the old root directory."""
+    code = MOVING + "os.chdir(%r)\n" % str(tmp_path) + GONE[how] + "more('unreadable', 50)\n"
+    code += "p.pause()\nprint(p.snapshot().text())\n"
+    status, output, errors = ended(one, code, around=functools.partial(alone_as_root, mounts=how == "mount"))
+    assert status == 0 and "/proc was not there any more" in " ".join(output.split()), (output, errors)

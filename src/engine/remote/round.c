@@ -7,6 +7,7 @@
 #include "gil_holders.h"
 #include "late_samples.h"
 #include "lock_samples.h"
+#include "proc.h"
 #include "remote_engine.h"
 #include "sampled.h"
 #include "sampling_thread.h"
@@ -265,6 +266,12 @@ static void lose_target(struct pl_engine *e, struct pl_target *t, uint64_t now)
 		pl_search_detach(e, t);
 }
 
+/* It lives, but there is no /proc any more that tells of it: no thread is known to live then, and none is sampled. */
+static bool is_out_of_sight(const struct pl_target *t)
+{
+	return t->attached && t->python.threads.samplers.len == 0 && pl_proc_owner(t->python.pid) == (uid_t)-1;
+}
+
 /* Every thread of every process. Backwards, as a process can leave. */
 void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns)
 {
@@ -279,6 +286,8 @@ void pl_round(struct pl_engine *e, uint64_t now, uint64_t weight_ns)
 		if (t->attached && sample_target(e, t, now, weight_ns) == PL_ROUND_GONE &&
 		    pl_mem_live_gone(t->python.reader.live))
 			lose_target(e, t, now);
+		else if (is_out_of_sight(t))
+			e->now.losses[PL_LOSS_UNREADABLE]++;
 	}
 	if (!is_over(e))
 		pl_task_looks_take(e, now);
