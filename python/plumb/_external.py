@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import errno
 import math
 import os
-import signal
 import subprocess
 import tempfile
 import threading
@@ -26,6 +26,7 @@ from plumb._step import Step
 
 _LOOK_SECONDS = 0.002
 _LAST_SECONDS = 20.0  # plumb itself ends five seconds after SIGTERM, whatever holds it up
+_PIECE = 1 << 20  # of a file that is copied
 _YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 
 _ENGINE = "external"
@@ -143,16 +144,16 @@ class _Program:
         try:  # this thread is not to be sampled
             process = _popen([*command, "--after", str(threading.get_native_id())], output, messages)
             if self._made.setdefault("", process) is not process:
-                _end_in_time(process)
+                _end_in_time(process, None)
         except BaseException as error:
             self._error = error
         finally:
             self._done.release()
 
-    def end(self) -> None:
+    def end(self, announced: Unnamed) -> None:
         process = self._made.setdefault("", None)
         if process is not None and process.returncode is None:
-            _end_in_time(process)
+            _end_in_time(process, announced)
 
 
 @contextlib.contextmanager
@@ -190,27 +191,71 @@ class Unnamed:
         fd = self.fileno()
         return os.pread(fd, os.fstat(fd).st_size, 0).decode(errors="replace")
 
+    def stat(self) -> os.stat_result:
+        return os.fstat(self.fileno())
+
+    def empty(self) -> None:
+        os.ftruncate(self.fileno(), 0)
+
     @property
     def path(self) -> str:
         """For whoever opens it meanwhile."""
         return "/proc/%d/fd/%d" % (os.getpid(), self.fileno())
 
+    def profile(self) -> Profile:
+        """Of the recording in it."""
+        try:
+            return Profile.open(self.path)
+        except Error:
+            if not self._is_barred():
+                raise
+        with tempfile.NamedTemporaryFile() as copy:
+            self._copy_to(copy.fileno())
+            return Profile.open(copy.name)
 
-def _end_in_time(process: "subprocess.Popen[bytes]") -> None:
-    """Of nobody's concern any more: it may finish its file, and is waited for as long as that takes at most."""
-    process.terminate()
+    def _is_barred(self) -> bool:
+        """A process that has changed its user has its descriptors, but not their names in /proc."""
+        try:
+            os.close(os.open(self.path, os.O_RDONLY | os.O_CLOEXEC))
+        except OSError as error:
+            return error.errno == errno.EACCES
+        return False
+
+    def _copy_to(self, fd: int) -> None:
+        at, piece = 0, os.pread(self.fileno(), _PIECE, 0)
+        while piece:
+            at += os.write(fd, piece)
+            piece = os.pread(self.fileno(), _PIECE, at)
+
+
+def _ask_to_end(process: "subprocess.Popen[bytes]", announced: Optional[Unnamed]) -> None:
+    """Not by SIGINT, which is ignored by what a program in the background of a shell starts."""
     try:
-        process.wait(_LAST_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        process.terminate()
+    except PermissionError:  # we have changed our user: it looks whether the file in which it has announced itself is empty
+        if announced is None:
+            raise
+        announced.empty()
 
 
-def _terminate(program: _Program, messages: Unnamed, pid: int) -> None:
+def _end_in_time(process: "subprocess.Popen[bytes]", announced: Optional[Unnamed]) -> None:
+    """Of nobody's concern any more: it may finish its file, and is waited for as long as that takes at most. What cannot be asked
+    ends when this process does."""
+    with contextlib.suppress(Error, PermissionError):
+        _ask_to_end(process, announced)
+        try:
+            process.wait(_LAST_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _terminate(program: _Program, announced: Unnamed, messages: Unnamed, pid: int) -> None:
     """When nobody can stop it any more, or the interpreter ends."""
     messages.close()
     if os.getpid() == pid:
-        program.end()
+        program.end(announced)
+    announced.close()
 
 
 class ExternalSession:
@@ -232,11 +277,11 @@ class ExternalSession:
         self._pid = os.getpid()
         # Files: a pipe could be held open by whoever is forked meanwhile.
         self._messages = Unnamed()
-        announced, self._program = Unnamed(), _Program()
-        self._finalizer = weakref.finalize(self, _terminate, self._program, self._messages, self._pid)
+        self._announced, self._program = Unnamed(), _Program()
+        self._finalizer = weakref.finalize(self, _terminate, self._program, self._announced, self._messages, self._pid)
         _forks.tell(self)
-        self._process = self._start([_binary.find(), *_arguments(path, tags, options)], announced)
-        self._wait_until_it_samples(announced)
+        self._process = self._start([_binary.find(), *_arguments(path, tags, options)])
+        self._wait_until_it_samples()
 
     @property
     def _path(self) -> str:
@@ -247,20 +292,22 @@ class ExternalSession:
         process = self._program.process
         if process is not None:
             process.returncode = 0
+        self._announced.close()
         self._messages.close()
 
-    def _start(self, command: List[str], announced: Unnamed) -> "subprocess.Popen[bytes]":
+    def _start(self, command: List[str]) -> "subprocess.Popen[bytes]":
         global _allowed
-        process = self._program.start(command, announced.fileno(), self._messages.fileno())
+        process = self._program.start(command, self._announced.fileno(), self._messages.fileno())
         _allowed = process.pid
         return process
 
-    def _wait_until_it_samples(self, announced: Unnamed) -> None:
-        while os.fstat(announced.fileno()).st_size == 0:
+    def _wait_until_it_samples(self) -> None:
+        while self._announced.stat().st_size == 0:
             if not self.goes_on():
                 self._finalizer.detach()
                 self._process.wait()
                 said = self._why()
+                self._announced.close()
                 self._messages.close()
                 raise Error("plumb could not attach: %s" % said)
 
@@ -288,10 +335,13 @@ class ExternalSession:
     def _written_file(self) -> Optional[Tuple[int, int]]:
         """Which one it is; None: there is none, or nothing in it."""
         try:
-            found = os.stat(self._path)
+            found = os.stat(self._recording) if isinstance(self._recording, str) else self._recording.stat()
         except OSError:
             return None
         return (found.st_dev, found.st_ino) if found.st_size else None
+
+    def _open(self) -> Profile:
+        return Profile.open(self._recording) if isinstance(self._recording, str) else self._recording.profile()
 
     def written(self) -> Optional[Profile]:
         """So far, which lags behind by a second at most. None: nothing yet, or only an older recording."""
@@ -300,7 +350,7 @@ class ExternalSession:
         if self._written_file() in (None, self._older):
             return None
         try:
-            found = Profile.open(self._path)
+            found = self._open()
             return found if found.info()["duration"] else None
         except Error as error:
             if error.code == "empty":
@@ -323,7 +373,7 @@ class ExternalSession:
         if self._failure is not None:
             raise self._failure
         if self._outcome is None:
-            self._outcome = as_profile(create()) if self.left_older() else Profile.open(self._path)
+            self._outcome = as_profile(create()) if self.left_older() else self._open()
         return self._outcome
 
     def left_older(self) -> bool:
@@ -334,20 +384,25 @@ class ExternalSession:
         """As stop(), when the interpreter ends: nobody would end what does not. Nothing if somebody has called that, and knows."""
         if not self._finalizer.alive:
             return
-        _end_in_time(self._process)
+        _end_in_time(self._process, self._announced)
         self.stop()
 
     def _end(self) -> None:
         self._finalizer.detach()
         if not self._told:
-            with contextlib.suppress(ProcessLookupError):
-                # Not SIGINT, which is ignored by what a program in the background of a shell starts.
-                self._process.send_signal(signal.SIGTERM)
+            try:
+                _ask_to_end(self._process, self._announced)
+            except ProcessLookupError:
+                pass
+            except Error as error:
+                self._failure = Error("plumb, which was attached, goes on until this program ends: %s" % error)
+                return
             self._told = True
         self._wait_for_end()
         said = self._why()
         if self._status and self._failure is None:
             self._failure = Error("plumb, which was attached, failed: %s" % said)
+        self._announced.close()
         self._messages.close()
 
     def _why(self) -> str:
@@ -383,10 +438,10 @@ class _Sum:
         file = Unnamed()
         profile.write(file.fileno(), "plumb")
         both = _both(self._file, file)
-        return Profile.open(both.path)
+        return both.profile()
 
     def profile(self) -> Profile:
-        return Profile.open(self._file.path) if self._file else as_profile(create())
+        return self._file.profile() if self._file else as_profile(create())
 
 
 def _both(one: Unnamed, other: Unnamed) -> Unnamed:

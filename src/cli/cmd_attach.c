@@ -2,6 +2,7 @@
 /* plumb attach: sample a running process. Layer cli. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "which.h"
 
 #define REDRAW_MS 250
+#define ASKED_MS  100
 
 static bool set_announce(struct config *c, const char *value, struct failure *why)
 {
@@ -65,6 +67,14 @@ static const char *const examples[] = {
 	NULL,
 };
 
+/* Who has changed its user may not signal us any more, and empties the file that we have announced ourselves in. */
+static bool is_told_to_end(const struct config *c)
+{
+	struct stat st;
+
+	return c->announce && fstat(STDOUT_FILENO, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
+}
+
 /* Returns for how long it was sampled. */
 static uint64_t watch(const struct config *c, struct plumb_session *s)
 {
@@ -72,7 +82,9 @@ static uint64_t watch(const struct config *c, struct plumb_session *s)
 	struct plumb_status st = {0};
 
 	while (!st.ended) {
-		plumb_session_wait(s, draw ? REDRAW_MS : -1, &st);
+		plumb_session_wait(s, draw ? REDRAW_MS : c->announce ? ASKED_MS : -1, &st);
+		if (is_told_to_end(c))
+			plumb_session_stop(s);
 		if (draw && !st.ended)
 			status_line_draw(&st, c->session.duration_ns);
 	}

@@ -482,3 +482,39 @@ def test_what_nobody_could_see_is_told(one, tmp_path, how):
     code += "p.pause()\nprint(p.snapshot().text())\n"
     status, output, errors = ended(one, code, around=functools.partial(alone_as_root, mounts=how == "mount"))
     assert status == 0 and "/proc was not there any more" in " ".join(output.split()), (output, errors)
+
+
+DROPPED = "import os\n%s\nos.setgid(1234)\nos.setuid(1234)\n%s\n"
+CHILDREN = "try: print(os.waitpid(-1, 0))\nexcept ChildProcessError: print('none is left')\n"
+
+
+def dropped(python, begin, end):
+    """(output, errors) of a program that gives up root's rights between these."""
+    if os.geteuid():
+        pytest.skip("needs root, to be another user")
+    code = DROPPED % (begin, end)
+    status, output, errors = ended(python, code)
+    assert status == 0, errors
+    return output.split("\n"), errors
+
+
+@pytest.mark.parametrize("begin, wait, end", [
+    ("p = plumb.start(engine='external')", "while p.info()['samples'] < 20: busy(100)", "p.stop()"),
+    ("a = plumb.Profiler(engine='external'); a.start()", "while a.status()['samples'] < 20: busy(100)", "a.stop(); p = a.snapshot()"),
+], ids=["start", "profiler"])
+def test_a_daemon_that_gives_up_its_rights_has_its_recording(one, begin, wait, end):
+    """It may not signal plumb any more, which stays root's, nor open by name what it has open itself."""
+    output, errors = dropped(one, begin, "%s\n%s\n%sprint('busy' in p.text())" % (wait, end, CHILDREN))
+    assert (output[:2], errors) == (["none is left", "True"], "")
+
+
+def test_a_daemon_that_has_no_word_with_plumb_any_more_is_told(one):
+    """Without its descriptors, too: an error of plumb's, and no other one."""
+    end = "os.closerange(3, 4096)\ntry: p.stop()\nexcept plumb.Error as error: print(error)"
+    output, errors = dropped(one, "p = plumb.start(engine='external')", end)
+    assert output[0].startswith("plumb, which was attached, goes on until this program ends"), (output, errors)
+
+
+def test_the_end_of_a_daemon_that_has_given_up_its_rights_is_quiet(one):
+    output, errors = dropped(one, "p = plumb.start(engine='external')", "while p.info()['samples'] < 20: busy(100)")
+    assert (output, errors) == ([""], "")
