@@ -12,14 +12,15 @@
 #include "importers.h"
 #include "span.h"
 
-#define HEAD_BYTES  65536u
-#define MAX_COLUMNS 64
-#define NO_EVENT    (-1)
-#define OURS	    "plumb "
-#define OUR_ROOT    "<all>"
-#define OUR_PYTHON  "<python>" /* the object of what is no machine code */
-#define ROOT	    UINT32_MAX /* of our own files: the function that stands for no caller at all */
-#define NO_FUNCTION (UINT32_MAX - 1)
+#define HEAD_BYTES   65536u
+#define MAX_COLUMNS  64
+#define NO_EVENT     (-1)
+#define MOST_ROUNDED 1000 /* of so many parts one */
+#define OURS	     "plumb "
+#define OUR_ROOT     "<all>"
+#define OUR_PYTHON   "<python>" /* the object of what is no machine code */
+#define ROOT	     UINT32_MAX /* of our own files: the function that stands for no caller at all */
+#define NO_FUNCTION  (UINT32_MAX - 1)
 
 enum space { OBJECTS, FILES, FUNCTIONS };
 
@@ -48,6 +49,7 @@ struct reader {
 	uint32_t line_file; /* file of the lines that follow: fi= and fe= change it */
 	bool is_call;	    /* the next costs are those of a call */
 	uint32_t pid;
+	uint64_t summary, totals; /* what the file says that all of it costs, before and behind the costs; 0: nothing */
 };
 
 static bool begins_with(const struct pl_import_input *in, size_t len, const char *text)
@@ -287,6 +289,18 @@ static struct plumb_error *read_positions(struct reader *r, struct pl_span t)
 	return r->positions ? NULL : fail(r, "there are no positions");
 }
 
+/* Of each part of the file once. Some tools say there what is no number of ours. */
+static void add_told(const struct reader *r, struct pl_span costs, uint64_t *told)
+{
+	struct pl_span word = pl_span_word(&costs);
+	uint64_t cost;
+
+	for (int i = 0; i < r->samples_event && word.len; i++)
+		word = pl_span_word(&costs);
+	if (word.len && number_of(word, &cost))
+		*told = pl_sum_u64(*told, cost);
+}
+
 static struct plumb_error *read_header(struct reader *r, struct pl_span key, struct pl_span value)
 {
 	struct pl_meta *meta = &r->sink->profile->meta;
@@ -308,7 +322,11 @@ static struct plumb_error *read_header(struct reader *r, struct pl_span key, str
 		meta->mode = PL_MODE_CPU;
 	else if (pl_span_is(key, "desc") && r->ours && memmem(value.s, value.len, "with the GIL", 12))
 		meta->mode = PL_MODE_GIL;
-	return NULL; /* summary, version, part and others say nothing about where the cost is */
+	else if (pl_span_is(key, "summary"))
+		add_told(r, value, &r->summary);
+	else if (pl_span_is(key, "totals"))
+		add_told(r, value, &r->totals);
+	return NULL; /* version, part and others say nothing about costs */
 }
 
 static struct plumb_error *read_assignment(struct reader *r, struct pl_span key, struct pl_span value)
@@ -380,6 +398,14 @@ static struct plumb_error *read_line(struct reader *r, struct pl_span t)
 	return read_header(r, (struct pl_span){t.s, at}, pl_span_trim((struct pl_span){t.s + at + 1, t.len - at - 1}));
 }
 
+/* Is there less than the file says? Those of others may round each cost. */
+static bool is_cut(const struct reader *r, uint64_t cost)
+{
+	uint64_t told = r->summary > r->totals ? r->summary : r->totals;
+
+	return told > cost && told - cost > (r->ours ? 0 : told / MOST_ROUNDED);
+}
+
 static void set_meta(struct reader *r)
 {
 	struct pl_meta *meta = &r->sink->profile->meta;
@@ -389,6 +415,7 @@ static void set_meta(struct reader *r)
 		all.samples = pl_sum_u64(all.samples, r->flow.lines.data[i].cost.samples);
 		all.weight_ns = pl_sum_u64(all.weight_ns, r->flow.lines.data[i].cost.weight_ns);
 	}
+	meta->complete = !is_cut(r, all.samples);
 	r->sink->counted = all.weight_ns == 0;
 	meta->duration_ns = all.weight_ns;
 	meta->period_ns = all.samples ? all.weight_ns / all.samples : 0;
@@ -407,9 +434,9 @@ struct plumb_error *pl_callgrind_read(const struct pl_import_input *in, struct p
 
 	while (!err && next_line(&r, &line))
 		err = read_line(&r, line);
-	set_meta(&r);
 	if (!err)
 		err = pl_flow_thread(sink, r.pid, "callgrind", &thread);
+	set_meta(&r);
 	if (!err)
 		err = pl_flow_write(&r.flow, thread, sink);
 	pl_map_deinit(&r.names);

@@ -23,8 +23,8 @@ struct script {
 	struct plumb_profile *p;
 	PL_VEC(uint32_t) frames; /* of the event, innermost first: locations */
 	struct pl_perf_event event;
-	bool in_event;
-	struct pl_span counted; /* the event whose samples are taken */
+	bool in_event, stacks_end; /* stacks_end: an empty line was behind one */
+	struct pl_span counted;	   /* the event whose samples are taken */
 	uint64_t start_ns, end_ns;
 	bool clock, on_cpu; /* the counted event is a clock, and ticks on a CPU only */
 };
@@ -195,8 +195,10 @@ static struct plumb_error *read_line(struct script *s, struct pl_span line)
 	struct pl_perf_event e;
 	struct pl_perf_frame f;
 
-	if (pl_span_trim(line).len == 0)
+	if (pl_span_trim(line).len == 0) {
+		s->stacks_end |= s->in_event && s->frames.len;
 		return end_event(s);
+	}
 	if (line.s[0] == '#')
 		return read_comment(s, line);
 	if (is_frame(s, line, &f))
@@ -205,6 +207,12 @@ static struct plumb_error *read_line(struct script *s, struct pl_span line)
 		return begin_event(s, &e);
 	s->sink->skipped += !s->in_event; /* within, it is one of perf's notes on a frame */
 	return NULL;
+}
+
+/* perf has an empty line behind each stack. Where there are no stacks, or none has one, that says nothing. */
+static bool ends_within_stack(const struct script *s)
+{
+	return s->in_event && s->stacks_end;
 }
 
 struct plumb_error *pl_perf_script_read(const struct pl_import_input *in, struct pl_sink *sink)
@@ -216,11 +224,11 @@ struct plumb_error *pl_perf_script_read(const struct pl_import_input *in, struct
 	sink->timed = true;
 	while (!err && pl_span_line(&text, &line))
 		err = read_line(&s, line);
+	s.p->meta.complete = !ends_within_stack(&s);
 	if (!err)
 		err = end_event(&s);
 	if (!err && !s.counted.len)
 		err = pl_error(PLUMB_ERR_CORRUPT, "there is no event of perf script in it");
-	s.p->meta.complete = true;
 	if (s.p->meta.duration_ns < pl_sum_u64(s.end_ns, s.p->meta.period_ns))
 		s.p->meta.duration_ns = pl_sum_u64(s.end_ns, s.p->meta.period_ns);
 	pl_vec_deinit(&s.frames);

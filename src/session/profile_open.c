@@ -181,7 +181,6 @@ static struct plumb_error *fill_meta(struct plumb_profile *p, const struct pl_im
 				     const struct importing *x)
 {
 	const struct pl_sink *sink = &x->sink;
-	p->meta.complete = true;
 	p->meta.untimed = !sink->timed;
 	p->meta.counted = sink->counted;
 	p->meta.imported = true;
@@ -221,7 +220,8 @@ static struct plumb_error *import_into(struct importing *x, struct pl_input *in,
 	if (err)
 		return err;
 	p->meta.file_bytes = as_of_a_recording(in->packed_len, bytes.len);
-	*info = (struct plumb_recording_info){.complete = true, .format = importer->name, .skipped = x->sink.skipped};
+	*info = (struct plumb_recording_info){
+		.complete = p->meta.complete, .format = importer->name, .skipped = x->sink.skipped};
 	return x->sink.timed ? pl_sample_log_stream(&x->log, &p->stream) : NULL;
 }
 

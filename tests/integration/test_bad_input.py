@@ -274,6 +274,15 @@ def test_a_file_of_holes_is_not_copied(plumb, tmp_path):
         assert result.status == 1 and "nearly all of its 6144 MiB are holes" in result.stderr, result
 
 
+def test_a_callgrind_file_that_was_cut_says_so(plumb, tmp_path):
+    """It says in its head what all of it costs."""
+    whole = pathlib.Path(__file__).parents[1] / "golden" / "report" / "example.callgrind"
+    lines = whole.read_text().splitlines(keepends=True)
+    (tmp_path / "cut.callgrind").write_text("".join(lines[: len(lines) // 2]))
+    assert "the file was cut" not in plumb("report", whole).stdout
+    assert "incomplete" in plumb("report", tmp_path / "cut.callgrind").stdout
+
+
 def test_a_recording_cut_at_any_byte_opens_with_its_whole_chunks(plumb, recording):
     data = recording.read_bytes()
     whole = plumb.report(recording)

@@ -93,6 +93,31 @@ static void a_file_that_begins_with_its_events_is_known(void **state)
 	release(&g);
 }
 
+static void expect_complete(const char *text, bool complete)
+{
+	struct got g;
+
+	read_bytes("callgrind", text, strlen(text), &g);
+	assert_null(g.err);
+	assert_int_equal(g.p->meta.complete, complete);
+	release(&g);
+}
+
+/* At its beginning or its end it says what all costs: in each part, if there are several. */
+static void a_callgrind_file_that_was_cut_is_incomplete(void **state)
+{
+	expect_complete(HEAD "fn=f\n1 20\nfn=g\n1 10\n", true);
+	expect_complete(HEAD "summary: 30 7\nfn=f\n1 20\nfn=g\n1 10\ntotals: 30 7\n", true);
+	expect_complete(HEAD "summary: 30 7\nfn=f\n1 20\nfn=g\n", false);
+	expect_complete(HEAD "fn=f\n1 20\nfn=g\ntotals: 30 7\n", false);
+	expect_complete(HEAD "summary: 20\nfn=f\n1 20\npart: 2\nsummary: 10\nfn=g\n1 10\n", true);
+	expect_complete(HEAD "summary: 20\nfn=f\n1 20\npart: 2\nsummary: 10\nfn=g\n", false);
+	/* Other tools round each cost, and count what may be less than nothing. */
+	expect_complete(HEAD "summary: 1000 -3\nfn=f\n1 999\n", true);
+	expect_complete("# callgrind format\nevents: Memory Time\nsummary: -5 9\nfn=f\n1 2 3\n", true);
+	expect_complete("creator: plumb 0.1.0\nevents: Samples ns\nsummary: 1000 5\nfn=f\n1 999 4\n", false);
+}
+
 static void without_recursion_all_figures_are_kept(void **state)
 {
 	static const char text[] = HEAD "fl=(1) x.py\nfn=(1) a\n5 10 1\ncfn=(2) b\ncalls=3 7\n6 60\n"
@@ -332,6 +357,7 @@ int main(void)
 		cmocka_unit_test(more_paths_than_can_be_counted_end),
 		cmocka_unit_test(weights_are_kept_where_samples_are_few),
 		cmocka_unit_test(callgrind_errors_name_the_line),
+		cmocka_unit_test(a_callgrind_file_that_was_cut_is_incomplete),
 		cmocka_unit_test(callers_may_be_numbers_of_calls),
 		cmocka_unit_test(pstats_errors_name_the_byte),
 		cmocka_unit_test(our_own_files_come_back),

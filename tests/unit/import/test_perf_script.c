@@ -65,6 +65,25 @@ static void other_events_are_skipped_and_counted(void **state)
 	pl_profile_destroy(p);
 }
 
+static bool is_complete(const char *text)
+{
+	struct plumb_profile *p = canon_import("perf-script", text, strlen(text));
+	bool complete = p->meta.complete;
+
+	pl_profile_destroy(p);
+	return complete;
+}
+
+/* An empty line is behind each stack, unless that is in the line of its event. */
+static void what_ends_within_a_stack_is_incomplete(void **state)
+{
+	assert_true(is_complete("a 7 1.5: cycles: \n\t10 f (x)\n\na 7 1.6: cycles: \n\t10 f (x)\n\n"));
+	assert_false(is_complete("a 7 1.5: cycles: \n\t10 f (x)\n\na 7 1.6: cycles: \n\t10 f (x)\n"));
+	assert_false(is_complete("a 7 1.5: cycles: \n\t10 f (x)\n\na 7 1.6: cycles: \n\t10 f (x"));
+	assert_true(is_complete("a 7 1.5: cycles:  10 f (x)\na 7 1.6: cycles:  10 f (x)\n"));
+	assert_true(is_complete("a 7 1.5: cycles: \n\t10 f (x)\n")); /* of one alone it is not known */
+}
+
 static void assert_one(const char *text, const char *want)
 {
 	struct plumb_profile *p = canon_import("perf-script", text, strlen(text));
@@ -170,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_of_perf_have_their_origin),
 		cmocka_unit_test(other_events_are_skipped_and_counted),
+		cmocka_unit_test(what_ends_within_a_stack_is_incomplete),
 		cmocka_unit_test(heads_come_in_many_shapes),
 		cmocka_unit_test(what_is_no_event_is_refused),
 		cmocka_unit_test(what_is_written_comes_back),
