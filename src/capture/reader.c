@@ -128,12 +128,13 @@ static struct plumb_error *look_at_chunk(struct reader *r, struct pl_chunk_heade
 	return NULL;
 }
 
-/* The next magic number, of a chunk or, *file_ret, of a file; NULL: none. */
-static const uint8_t *next_magic(const uint8_t *bytes, size_t len, bool *file_ret)
+/* The next magic number, of a chunk or, *file_ret, of a file before that, which is looked for once; NULL: none. */
+static const uint8_t *next_magic(const struct reader *r, const uint8_t *bytes, size_t len, bool *file_ret)
 {
-	const uint8_t *chunk = memmem(bytes, len, PL_CHUNK_MAGIC, PL_CHUNK_MAGIC_LEN);
-	const uint8_t *file = memmem(bytes, chunk ? (size_t)(chunk - bytes) : len, PL_FILE_MAGIC, PL_FILE_MAGIC_LEN);
+	const uint8_t *chunk = memmem(bytes, len, PL_CHUNK_MAGIC, PL_CHUNK_MAGIC_LEN), *file = NULL;
 
+	if (!r->info.another)
+		file = memmem(bytes, chunk ? (size_t)(chunk - bytes) : len, PL_FILE_MAGIC, PL_FILE_MAGIC_LEN);
 	*file_ret = file != NULL;
 	return file ? file : chunk;
 }
@@ -152,7 +153,7 @@ static struct plumb_error *skip_to_magic(struct reader *r, bool *ret)
 		*ret = len >= PL_CHUNK_HEADER_LEN;
 		if (!*ret)
 			return NULL;
-		const uint8_t *magic = next_magic(bytes, len, &file);
+		const uint8_t *magic = next_magic(r, bytes, len, &file);
 		/* Without one, its beginning may still be in the last bytes. */
 		size_t before = magic ? (size_t)(magic - bytes) : len - PL_FILE_MAGIC_LEN + 1;
 		pl_intake_skip(&r->intake, before + (file ? PL_FILE_MAGIC_LEN : 0));
