@@ -735,7 +735,7 @@ static struct plumb_error *stays_beside(struct pl_new_file *f)
 	struct plumb_error *err;
 	int failed = errno;
 
-	if (!is_still(f))
+	if (is_lost(f))
 		return taken_away(f);
 	if (failed == EEXIST)
 		err = pl_error(PLUMB_ERR_EXISTS, "%s was made by another program meanwhile: what plumb wrote is in %s",
@@ -771,7 +771,7 @@ struct plumb_error *pl_new_file_publish(struct pl_new_file *f)
 	mark(f);
 	if (!f->beside)
 		return NULL;
-	if (!is_still(f) || !take_name(f))
+	if (is_lost(f) || !take_name(f))
 		return stays_beside(f);
 	free(f->beside);
 	f->beside = NULL;
