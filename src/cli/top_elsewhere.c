@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../top/writers.h"
 #include "config.h"
 #include "signals.h"
 #include "top_begin.h"
+#include "writers.h"
 
 #define OWN_FILE "/proc/self/exe"
 
@@ -33,16 +33,30 @@ static bool own_folder(char *buf, size_t size)
 	return slash != NULL;
 }
 
+/* Whoever owns plumb's folder, or one above it, can replace plumb itself: what he lays beside it is no less his. In a
+ * sticky one others can do that and no more. */
+static bool is_trusted(const char *path)
+{
+	char folder[PATH_MAX];
+	struct stat own, around;
+
+	if (stat(OWN_FILE, &own) != 0 || !own_folder(folder, sizeof folder) || stat(folder, &around) != 0)
+		return false;
+	if (strncmp(path, folder, strlen(folder)) == 0 && !strchr(path + strlen(folder), '/'))
+		return nobody_else_writes_beside(path, own.st_uid, own.st_gid) ||
+		       nobody_else_writes_beside(path, around.st_uid, around.st_gid);
+	return nobody_else_writes(path, own.st_uid, own.st_gid);
+}
+
 /* -1: it is not there; *stranger: or others may write there. A link is none to follow: who owns it can turn it. */
 static int open_trusted(const char *tried, bool *stranger)
 {
 	char path[PATH_MAX];
-	struct stat own, st;
+	struct stat st;
 
 	if (lstat(tried, &st) != 0)
 		return -1;
-	*stranger = !S_ISREG(st.st_mode) || stat(OWN_FILE, &own) != 0 || !realpath(tried, path) ||
-		    !nobody_else_writes(path, own.st_uid, own.st_gid);
+	*stranger = !S_ISREG(st.st_mode) || !realpath(tried, path) || !is_trusted(path);
 	return *stranger ? -1 : open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 

@@ -46,3 +46,13 @@ bool nobody_else_writes(const char *path, uid_t uid, gid_t gid)
 	}
 	return is_ours("/", level > 1, &w);
 }
+
+bool nobody_else_writes_beside(const char *path, uid_t uid, gid_t gid)
+{
+	const struct writers w = {uid, gid};
+	char folder[PATH_MAX];
+
+	snprintf(folder, sizeof folder, "%s", path);
+	*strrchr(folder, '/') = '\0';
+	return is_ours(path, false, &w) && is_ours(*folder ? folder : "/", false, &w);
+}

@@ -9,5 +9,7 @@
 /** Whether nobody but root, @p uid and @p gid may write the file @p path, put another in its place, or lay one beside
  * it. @p path: absolute and without links, as of realpath(3). */
 bool nobody_else_writes(const char *path, uid_t uid, gid_t gid);
+/** The same of the file and its folder alone, whoever may put another folder in the place of that. */
+bool nobody_else_writes_beside(const char *path, uid_t uid, gid_t gid);
 
 #endif
