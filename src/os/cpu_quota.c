@@ -21,6 +21,13 @@ struct hierarchy {
 	char root[PATH_MAX], mount[PATH_MAX];
 };
 
+/* Not on the stack: that of a thread of the program can be small. */
+struct scratch {
+	char line[2 * PATH_MAX + 512], kind[32], options[256];
+	struct hierarchy h;
+	char group[PATH_MAX], directory[2 * PATH_MAX];
+};
+
 static bool has_word(const char *list, size_t len, const char *word)
 {
 	size_t n = strlen(word);
@@ -37,20 +44,20 @@ static bool has_word(const char *list, size_t len, const char *word)
 }
 
 /* A line of mountinfo: what is before " - " has the root and the place, what is behind it the kind and its options. */
-static bool parse_mount(const char *line, size_t len, struct hierarchy *ret)
+static bool parse_mount(const char *line, size_t len, struct scratch *s)
 {
-	char text[2 * PATH_MAX + 512], kind[32], options[256];
+	struct hierarchy *h = &s->h;
 	const char *tail;
 
-	if (len >= sizeof text)
+	if (len >= sizeof s->line)
 		return false;
-	memcpy(text, line, len);
-	text[len] = '\0';
-	if (!(tail = strstr(text, " - ")) || sscanf(tail, " - %31s %*s %255s", kind, options) != 2 ||
-	    sscanf(text, "%*s %*s %*s %4095s %4095s", ret->root, ret->mount) != 2)
+	memcpy(s->line, line, len);
+	s->line[len] = '\0';
+	if (!(tail = strstr(s->line, " - ")) || sscanf(tail, " - %31s %*s %255s", s->kind, s->options) != 2 ||
+	    sscanf(s->line, "%*s %*s %*s %4095s %4095s", h->root, h->mount) != 2)
 		return false;
-	ret->unified = strcmp(kind, "cgroup2") == 0;
-	return ret->unified || (strcmp(kind, "cgroup") == 0 && has_word(options, strlen(options), CONTROLLER));
+	h->unified = strcmp(s->kind, "cgroup2") == 0;
+	return h->unified || (strcmp(s->kind, "cgroup") == 0 && has_word(s->options, strlen(s->options), CONTROLLER));
 }
 
 /* Lines "4:cpu,cpuacct:/a/b" and "0::/a/b". */
@@ -89,21 +96,22 @@ static double quota_in(const char *directory, bool unified, pl_cpu_quota_read *r
 }
 
 /* From our group up to what is mounted. A group outside of that, as seen from a container, is not there to be asked. */
-static double least_above(const struct hierarchy *h, const char *group, pl_cpu_quota_read *read, void *ctx)
+static double least_above(struct scratch *s, pl_cpu_quota_read *read, void *ctx)
 {
-	char directory[2 * PATH_MAX];
+	const struct hierarchy *h = &s->h;
+	const char *group = s->group;
 	size_t root = strcmp(h->root, "/") == 0 ? 0 : strlen(h->root), mount = strlen(h->mount);
 	bool below = strncmp(group, h->root, root) == 0 && strchr("/", group[root]) && !strstr(group, "/..");
 	double least = 0;
 
-	snprintf(directory, sizeof directory, "%s%s", h->mount, below && group[root] != '\0' ? group + root : "");
+	snprintf(s->directory, sizeof s->directory, "%s%s", h->mount, below ? group + root : "");
 	for (;;) {
-		double quota = quota_in(directory, h->unified, read, ctx);
-		char *slash = strrchr(directory, '/');
+		double quota = quota_in(s->directory, h->unified, read, ctx);
+		char *slash = strrchr(s->directory, '/');
 
 		if (quota > 0 && (least == 0 || quota < least))
 			least = quota;
-		if (!slash || slash < directory + mount)
+		if (!slash || slash < s->directory + mount)
 			return least;
 		*slash = '\0';
 	}
@@ -111,21 +119,21 @@ static double least_above(const struct hierarchy *h, const char *group, pl_cpu_q
 
 double pl_cpu_quota_of(const char *mountinfo, const char *cgroup, pl_cpu_quota_read *read, void *ctx)
 {
+	struct scratch *s = malloc(sizeof *s);
 	double least = 0;
 
-	for (const char *line = mountinfo; *line;) {
+	for (const char *line = mountinfo; s && *line;) {
 		size_t len = strcspn(line, "\n");
-		struct hierarchy h;
-		char group[PATH_MAX];
 
-		if (parse_mount(line, len, &h) && own_group(cgroup, h.unified, group)) {
-			double quota = least_above(&h, group, read, ctx);
+		if (parse_mount(line, len, s) && own_group(cgroup, s->h.unified, s->group)) {
+			double quota = least_above(s, read, ctx);
 
 			if (quota > 0 && (least == 0 || quota < least))
 				least = quota;
 		}
 		line += len + (line[len] == '\n');
 	}
+	free(s);
 	return least;
 }
 
@@ -152,16 +160,15 @@ static char *read_file(const char *path)
 }
 
 struct group_file {
-	char text[TEXT_MAX];
+	char path[2 * PATH_MAX + TEXT_MAX], text[TEXT_MAX];
 };
 
 static const char *read_group_file(void *ctx, const char *directory, const char *name)
 {
 	struct group_file *f = ctx;
-	char path[2 * PATH_MAX + TEXT_MAX];
 
-	snprintf(path, sizeof path, "%s/%s", directory, name);
-	char *text = read_file(path);
+	snprintf(f->path, sizeof f->path, "%s/%s", directory, name);
+	char *text = read_file(f->path);
 	if (!text)
 		return NULL;
 	snprintf(f->text, sizeof f->text, "%s", text);
@@ -171,11 +178,12 @@ static const char *read_group_file(void *ctx, const char *directory, const char 
 
 double pl_cpu_quota(void)
 {
-	struct group_file f;
+	struct group_file *f = malloc(sizeof *f);
 	char *mounts = read_file("/proc/self/mountinfo"), *cgroup = read_file("/proc/self/cgroup");
-	double quota = mounts && cgroup ? pl_cpu_quota_of(mounts, cgroup, read_group_file, &f) : 0;
+	double quota = f && mounts && cgroup ? pl_cpu_quota_of(mounts, cgroup, read_group_file, f) : 0;
 
 	free(mounts);
 	free(cgroup);
+	free(f);
 	return quota;
 }
