@@ -18,7 +18,6 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* Of this thread. */
 static _Thread_local int depth;
 static _Thread_local bool locked;
-static _Thread_local bool forks;
 
 static void make(void)
 {
@@ -47,15 +46,12 @@ static void make_once(void)
 static PyObject *before_fork(PyObject *self, PyObject *none)
 {
 	ext_trees_begin(true);
-	forks = true;
 	Py_RETURN_NONE;
 }
 
 static PyObject *after_fork(PyObject *self, PyObject *none)
 {
-	if (forks) /* if not, the fork had begun before this module was imported */
-		ext_trees_end();
-	forks = false;
+	ext_trees_end();
 	Py_RETURN_NONE;
 }
 
