@@ -175,15 +175,14 @@ static void warn_halted(struct pl_summary *s, const struct plumb_profile *p)
 static void warn_unseen(struct pl_summary *s, const struct plumb_profile *p, const struct pl_filter *f)
 {
 	const struct pl_meta *m = &p->meta;
-	uint64_t told = s->totals.weight_ns;
+	uint64_t told = s->totals.weight_ns, unseen = m->used_cpu_ns > told ? m->used_cpu_ns - told : 0;
+	double share = pl_ratio((double)unseen, (double)m->used_cpu_ns);
 
 	if (m->mode != PL_MODE_CPU || m->selected || (f && (f->thread_count || f->process_count)) ||
-	    m->used_cpu_ns < told + LEAST_UNSEEN ||
-	    pl_ratio((double)(m->used_cpu_ns - told), (double)m->used_cpu_ns) < MUCH_UNSEEN)
+	    unseen < LEAST_UNSEEN || share < MUCH_UNSEEN)
 		return;
 	pl_summary_warn(s, "%s of CPU time (%s of all) is in no share: of threads that %sended between two samples",
-			pl_units_time(m->used_cpu_ns - told).s,
-			pl_units_percent(pl_ratio((double)(m->used_cpu_ns - told), (double)m->used_cpu_ns)).s,
+			pl_units_time((double)unseen).s, pl_units_percent(share).s,
 			m->native_threads ? "" : "run no Python (--native-threads shows them) or ");
 }
 

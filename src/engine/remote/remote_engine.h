@@ -100,6 +100,7 @@ struct pl_engine {
 	uint64_t paused_ns;	      /* with now.paused: since when */
 	uint64_t gone_stops, gone_stopped_ns; /* of targets that have ended */
 	uint64_t gone_used_ns;		      /* CPU time */
+	uint64_t used_told_ns;		      /* CLOCK_MONOTONIC */
 	struct pl_refusals gone_refusals;
 	struct pl_late_news late_news;
 	uint32_t sent_nodes, sent_codes, judged_codes, sent_modules;

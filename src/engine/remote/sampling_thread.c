@@ -138,7 +138,11 @@ void pl_sampling_thread_publish(struct pl_engine *e, uint64_t now)
 	e->now.threads = e->room.threads;
 	e->now.processes = e->attached_count;
 	sum_stops(e);
-	pl_used_cpu_tell(e);
+	if (e->now.ended ||
+	    now - e->used_told_ns > PUBLISH_NS) { /* not for each thread that comes: it asks all processes */
+		e->used_told_ns = now;
+		pl_used_cpu_tell(e);
+	}
 	pthread_mutex_lock(&e->lock);
 	e->stats = e->now;
 	pthread_mutex_unlock(&e->lock);
