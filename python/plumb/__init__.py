@@ -9,7 +9,6 @@
 """
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import sys
 from typing import TYPE_CHECKING, Any, List
@@ -17,6 +16,8 @@ from typing import TYPE_CHECKING, Any, List
 # A free-threaded 3.13 takes an extension for Pythons with a GIL as well, and crashes.
 if "t" in sys.abiflags and getattr(importlib.util.find_spec("plumb._plumb"), "origin", ".abi3.so").endswith(".abi3.so"):
     raise ImportError("this plumb was not built for this free-threaded Python; the program samples it: plumb attach PID")
+
+from plumb import _imports
 
 if TYPE_CHECKING:
     from plumb import dask, web
@@ -43,7 +44,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError("module 'plumb' has no attribute %r" % name)
-    module = importlib.import_module(_HOMES[name])
+    module = _imports.imported(_HOMES[name])
     itself = _HOMES[name] == "plumb." + name
     if getattr(module.__spec__, "_initializing", False) and (itself or not hasattr(module, name)):
         raise ImportError("plumb.%s is being imported by the code that this signal handler has interrupted: use it once before" % name)
@@ -57,6 +58,4 @@ def __dir__() -> List[str]:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    from plumb import _jupyter
-
-    _jupyter.load(shell)
+    _imports.imported("plumb._jupyter").load(shell)

@@ -17,7 +17,7 @@ import time
 import warnings
 from typing import Any, Collection, Deque, Dict, Iterator, List, Optional, Set, Tuple, Union
 
-from plumb import _forks, _threads
+from plumb import _forks, _imports, _threads
 from plumb._plumb import Error, Profile, Session, UnnamedFile
 from plumb._session import Status, Tree
 from plumb._trees import create, merge, process
@@ -44,8 +44,7 @@ def why_not() -> str:
 _MOST_FRAMES = 8000
 
 # A fork waits until nobody here has `lock`: in the child it would be held for ever.
-_no_fork = threading.RLock()
-os.register_at_fork(before=_no_fork.acquire, after_in_parent=_no_fork.release, after_in_child=_no_fork.release)
+_no_fork = _imports.of_stacks
 
 _told = False
 

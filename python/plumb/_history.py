@@ -5,10 +5,9 @@ from __future__ import annotations
 import collections
 import itertools
 import operator
-import os
-import threading
 from typing import Any, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
 
+from plumb import _imports
 from plumb._session import Tree
 from plumb._trees import pack
 
@@ -18,8 +17,7 @@ _BITS = 3
 _first_of = operator.itemgetter(0)
 
 # One for all histories: it is never held for long, and a fork can wait for it, so that no child begins with it held.
-_lock = threading.RLock()
-os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+_lock = _imports.of_histories
 
 
 class History(Deque[Tuple[float, Tree]]):

@@ -15,7 +15,7 @@ import threading
 from typing import Any, Dict, List, Optional, Tuple
 
 import plumb
-from plumb import _jupyter_options as options
+from plumb import _imports, _jupyter_options as options
 
 _HEIGHT = 640  # of the page in the notebook
 _KERNEL = ("IPython", "ipykernel", "zmq")
@@ -98,8 +98,6 @@ class _Shown:
 
 
 def _show(profile: Any, chosen: Dict[str, Any]) -> None:
-    from IPython.display import display
-
     if chosen["save"]:
         profile.save(chosen["save"])
     if chosen["format"] in ("text", "both"):
@@ -107,7 +105,7 @@ def _show(profile: Any, chosen: Dict[str, Any]) -> None:
     if chosen["format"] in ("html", "both"):
         page, said = _page(profile, chosen)
         if page:
-            display(_Shown(profile, page))
+            _imports.imported("IPython.display").display(_Shown(profile, page))
         if said:
             print(said)
 
@@ -152,9 +150,7 @@ class _Magic:
 
 def load(shell: Any) -> None:
     """For IPython's %load_ext."""
-    from IPython.core import magic as marks
-    from IPython.core.error import UsageError
-
+    marks, errors = _imports.imported("IPython.core.magic"), _imports.imported("IPython.core.error")
     magic = _Magic(shell)
 
     def run(line: str, cell: Optional[str] = None, local_ns: Optional[Dict[str, Any]] = None) -> Any:
@@ -167,7 +163,7 @@ def load(shell: Any) -> None:
                 return awaited(chosen, code)
             recording = magic.start(chosen) if code else None
         except (plumb.Error, ValueError) as error:
-            raise UsageError(str(error)) from None
+            raise errors.UsageError(str(error)) from None
         if not code:
             return magic.last
         try:

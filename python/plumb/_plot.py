@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any, Dict, Tuple
 
+from plumb import _imports
+
 # viridis, in eighteen steps
 _PALETTE = (
     "#440154 #471669 #472A79 #433C84 #3C4D8A #355D8C #2E6C8E #287A8E "
@@ -15,11 +17,10 @@ _HINTS = ("name", "filename", "line_number", "line", "time", "percentage")
 
 
 def _md5(data: bytes) -> str:
-    import hashlib  # here, for interpreters beside the first: it ends the process with them in Python 3.12.1
-
+    hashlib = _imports.imported("hashlib")  # here, for interpreters beside the first: it ends the process with them in Python 3.12.1
     # Some builds refuse MD5 unless told that nothing is kept secret by it.
     options = {"usedforsecurity": False} if sys.version_info >= (3, 9) else {}
-    return hashlib.md5(data, **options).hexdigest()
+    return str(hashlib.md5(data, **options).hexdigest())
 
 
 def color_of(filename: Any) -> str:
@@ -38,15 +39,13 @@ def _tooltips() -> str:
 
 def plot_figure(data: Dict[str, Any], **kwargs: Any) -> Tuple[Any, Any]:
     """What plot_data() gives, as (Bokeh figure, its data source). Needs Bokeh; arguments go to its figure()."""
-    from bokeh.models import ColumnDataSource, HoverTool
-    from bokeh.plotting import figure
-
-    source = ColumnDataSource(data={name: column for name, column in data.items() if name != "states"})
-    picture = figure(tools="tap,box_zoom,xwheel_zoom,reset", **kwargs)
+    models, plotting = _imports.imported("bokeh.models"), _imports.imported("bokeh.plotting")
+    source = models.ColumnDataSource(data={name: column for name, column in data.items() if name != "states"})
+    picture = plotting.figure(tools="tap,box_zoom,xwheel_zoom,reset", **kwargs)
     boxes = picture.quad("left", "right", "top", "bottom", color="color", line_color="black", line_width=2, source=source)
     boxes.selection_glyph = None
     boxes.nonselection_glyph = None
-    picture.add_tools(HoverTool(point_policy="follow_mouse", tooltips=_tooltips()))
+    picture.add_tools(models.HoverTool(point_policy="follow_mouse", tooltips=_tooltips()))
     for hidden in (picture.xaxis, picture.yaxis, picture.grid):
         hidden.visible = False
     return picture, source

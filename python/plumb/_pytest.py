@@ -19,6 +19,9 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import pytest
 
+import plumb
+from plumb import _imports
+
 _PAGE = "plumb-report.html"
 _LONGEST_TAG = 100  # longer values of tags are cut
 _OLDEST = (6, 0)
@@ -91,10 +94,8 @@ def _why_not(path: str, folder: str) -> Optional[str]:
 
 
 def _why_no_format(path: str) -> Optional[str]:
-    from plumb._result import format_of
-
     try:
-        format_of(path)
+        _imports.imported("plumb._result").format_of(path)
     except ValueError as error:
         return str(error).partition(";")[0]
     return None
@@ -136,8 +137,6 @@ class Recorder:
         self._tag: Any = None
 
     def pytest_sessionstart(self) -> None:
-        import plumb
-
         try:
             self._recording = plumb.start(interval=self._config.getoption("plumb_interval"), output=self._path)
         except (plumb.Error, OSError) as error:
@@ -149,8 +148,6 @@ class Recorder:
             self._marked[item.nodeid] = _limit(item.nodeid, *marker.args, **marker.kwargs)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        import plumb
-
         self._tag = plumb.tag(test=tag_of(nodeid))
         self._tag.__enter__()
 
@@ -197,8 +194,6 @@ class Reporter:
         self._names[tag_of(nodeid)] = nodeid
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        import plumb
-
         terminalreporter.section("plumb")
         with warnings.catch_warnings(record=True) as caught:  # under -W error they would end the session
             warnings.simplefilter("always")
@@ -215,14 +210,12 @@ class Reporter:
         shutil.rmtree(self._directory, ignore_errors=True)
 
     def _tell(self, write: Any) -> None:
-        from plumb import _pytest_summary
-        from plumb._terminal import printable
-
         profile = self._profile()
         if not profile:
             return
-        for line in _pytest_summary.lines(profile, self._names, self._marked):
-            write(printable(line))
+        summary, terminal = _imports.imported("plumb._pytest_summary"), _imports.imported("plumb._terminal")
+        for line in summary.lines(profile, self._names, self._marked):
+            write(terminal.printable(line))
         self._write_files(profile, write)
 
     def _write_files(self, profile: Any, write: Any) -> None:
@@ -237,8 +230,6 @@ class Reporter:
 
     def _can_be_read(self, path: str) -> bool:
         """What one worker has left must not cost the recordings of the others."""
-        import plumb
-
         if not os.path.exists(path):
             return False
         try:
@@ -250,8 +241,6 @@ class Reporter:
 
     def _profile(self) -> Any:
         """All that was recorded; None: nothing."""
-        import plumb
-
         there = [path for path in self._recordings if self._can_be_read(path)]
         if len(there) < 2:
             return plumb.open(there[0]) if there else None

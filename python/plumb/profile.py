@@ -18,14 +18,13 @@ from __future__ import annotations
 import bisect
 import collections
 import contextlib
-import importlib
 import inspect
 import itertools
 import sys
 import types
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
-from plumb import _native_stack, _recording
+from plumb import _imports, _native_stack, _recording
 from plumb._frames import call_stack, info_frame, line_number as _f_lineno, repr_frame  # noqa: F401
 from plumb._gil import lock
 from plumb._history import History
@@ -187,7 +186,7 @@ class _Module(types.ModuleType):
 
     def __reduce__(self) -> Any:
         """As other modules go where a function of the main program goes that uses them."""
-        return importlib.import_module, (self.__name__,)
+        return _imports.imported, (self.__name__,)
 
 
 sys.modules[__name__].__class__ = _Module

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package as it is installed: the program in it, its types, what importing it costs and who may import it."""
+import ast
 import json
 import os
 import pathlib
@@ -67,10 +68,23 @@ def test_the_program_is_looked_for_where_it_was_installed_and_not_around_that(on
 def test_importing_it_takes_along_little(one):
     ours = "print(*sorted(m for m in sys.modules if m.partition('.')[0] in ('plumb', 'http', 'asyncio', 'html', 'bokeh', 'unittest')))"
     alone, used = said(one, "-c", "import sys, plumb\n%s\nplumb.profile\n%s" % (ours, ours)).splitlines()
-    assert alone == "plumb"
+    trees = {"plumb._trees", "plumb._frames", "plumb._plot"} if one.free_threaded else set()  # they have a lock there
+    assert set(alone.split()) == {"plumb", "plumb._imports"} | trees
     assert "plumb.profile" in used.split()
     assert {name.partition(".")[0] for name in used.split()} == {"plumb"}
     assert not [name for name in used.split() if name.startswith("plumb.web")]
+
+
+def imports_within(tree):
+    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))]
+    return {node for function in functions for node in ast.walk(function) if isinstance(node, (ast.Import, ast.ImportFrom))}
+
+
+def test_what_is_imported_later_is_what_a_fork_waits_for(one):
+    """_imports.imported() does that. What is sent to a cluster uses what a process there has."""
+    own = package.built() / "plumb"
+    found = {str(path.relative_to(own)) for path in own.rglob("*.py") if imports_within(ast.parse(path.read_text()))}
+    assert found == {os.path.join("dask", "_sent.py")}
 
 
 def test_everything_that_is_promised_is_there(one):

@@ -17,7 +17,7 @@ from harness.target import PATIENCE, wait_until
 from harness.terminal import Terminal
 
 # Scripts, and how many checks each has at least.
-CHECKS = [("recording.py", 20), ("recording_calls.py", 7), ("recording_ends.py", 7)]
+CHECKS = [("recording.py", 20), ("recording_calls.py", 7), ("recording_ends.py", 7), ("first_use.py", 3)]
 BUSY = "import plumb, sys\ndef busy(n):\n    for _ in range(n): sum(range(300))\n"
 
 

@@ -23,9 +23,9 @@ def by_value(module: str, name: str, given: Dict[str, Any]) -> Tuple[Callable[..
 
 def plugin(module, name, given):  # type: ignore[no-untyped-def]
     try:
-        import importlib
+        import plumb
 
-        kind = getattr(importlib.import_module("plumb.dask." + module), name)
+        kind = getattr(getattr(plumb.dask, module), name)
         made = kind.__new__(kind)
         made.have(given)
         return made
@@ -54,8 +54,9 @@ def plugin(module, name, given):  # type: ignore[no-untyped-def]
 
 def why_not():  # type: ignore[no-untyped-def]
     try:
-        import plumb.dask  # noqa: F401
+        import plumb
 
+        plumb.dask  # noqa: B018  # that imports it
         return ""
     except Exception as error:
         return "has no plumb: install plumb-profiler there, as it is where the client runs (%s)" % error

@@ -8,6 +8,7 @@ import http
 import urllib.parse
 from typing import Any, Awaitable, Callable, Dict, Iterable, List, Mapping, Optional, Tuple
 
+from plumb import _imports
 from plumb._profiler import Profiler
 from plumb.web._access import Request
 from plumb.web._control import LONGEST_BODY, Control, Response
@@ -179,8 +180,7 @@ def flask_blueprint(
     """As control(), to be given to app.register_blueprint(); `allow` may use what Flask knows of the request. Its attribute
     `token` is that of control(). An extension that checks forms for tokens of its own is to leave this blueprint out."""
     core = Control(profiler, allow, token, allow_loopback, times)
-    import flask
-
+    flask = _imports.imported("flask")
     blueprint = flask.Blueprint(name, __name__, url_prefix=url_prefix)
     blueprint.token = core.token
 
