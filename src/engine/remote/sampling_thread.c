@@ -582,13 +582,14 @@ static bool sleep_until(struct pl_engine *e, struct run *run, uint64_t until, en
 }
 
 /* Who is not let onto a processor until the end has missed what was due by then. */
-static void miss_the_rest(struct pl_engine *e, struct run *run, uint64_t now)
+static void miss_the_rest(struct pl_engine *e, struct run *run, uint64_t ended_ns)
 {
 	if (run->sampling && e->attached_count && !e->now.paused && run->schedule.period_ns)
-		count_missed(e, run, pl_schedule_over(&run->schedule, now));
+		count_missed(e, run, pl_schedule_over(&run->schedule, ended_ns));
 }
 
-static void loop(struct pl_engine *e, struct run *run)
+/* When it was over: until then each tick was taken or missed. */
+static uint64_t loop(struct pl_engine *e, struct run *run)
 {
 	/* A process can also turn out to have ended while it is sampled: then nothing would wake us. */
 	while (e->asked || !pl_tree_over(e, pl_clock_monotonic_ns())) {
@@ -605,8 +606,10 @@ static void loop(struct pl_engine *e, struct run *run)
 		if (why == WAKE_EXIT)
 			pl_tree_reap(e, now);
 		if (why == WAKE_STOP || (why == WAKE_TIME && last)) {
-			miss_the_rest(e, run, now);
-			return;
+			uint64_t ended_ns = pl_clock_monotonic_ns();
+
+			miss_the_rest(e, run, ended_ns);
+			return ended_ns;
 		}
 		if (why == WAKE_ORDER)
 			obey(e, run, now);
@@ -615,6 +618,7 @@ static void loop(struct pl_engine *e, struct run *run)
 		step(e, run, now);
 		publish_now_and_then(e, run, now);
 	}
+	return pl_clock_monotonic_ns();
 }
 
 /* The recording has them in the order in which they were named, also those that are never met. */
@@ -645,8 +649,7 @@ void *pl_sampling_thread_main(void *engine)
 	pl_suspension_begin(&e->suspension, &e->late_news.own, pl_clock_monotonic_ns());
 	e->now.period_ns = run.schedule.period_ns;
 	announce_asked(e);
-	loop(e, &run);
-	uint64_t ended_ns = pl_clock_monotonic_ns();
+	uint64_t ended_ns = loop(e, &run);
 	pl_beside_end(&e->beside);
 	pl_late_news_last(e);
 	pl_late_news_end(&e->late_news);
