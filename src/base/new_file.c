@@ -191,17 +191,27 @@ static int open_to_judge(const struct pl_new_file *f, const char *name)
 	return fd;
 }
 
-/* An empty file, as mktemp(1) makes one for its name, is as good as none, but not for who is about to write it. The
- * kernel grants nobody a lease to read who is not alone with other readers; where it grants none at all (NFS) somebody
- * may write. Who opens the file in this moment waits until it is over, and we get a signal: one that nobody notices,
- * where SIGIO would end the program. */
-static bool has_no_writer(int fd)
-{
-	bool alone = fcntl(fd, F_SETSIG, SIGURG) == 0 && fcntl(fd, F_SETLEASE, F_RDLCK) == 0;
+enum writers { NO_WRITER, A_WRITER, MAYBE_A_WRITER };
 
-	if (alone)
-		(void)fcntl(fd, F_SETLEASE, F_UNLCK);
-	return alone;
+/* The kernel grants nobody a lease to read who is not alone with other readers; it grants none at all on some file
+ * systems (NFS), and to who has neither the file nor CAP_LEASE. Who opens the file in this moment waits until it is
+ * over, and we get a signal: one that nobody notices, where SIGIO would end the program. */
+static enum writers writers_of(int fd)
+{
+	if (fcntl(fd, F_SETSIG, SIGURG) != 0 || fcntl(fd, F_SETLEASE, F_RDLCK) != 0)
+		return errno == EAGAIN ? A_WRITER : MAYBE_A_WRITER;
+	(void)fcntl(fd, F_SETLEASE, F_UNLCK);
+	return NO_WRITER;
+}
+
+/* What somebody goes on to write would be lost; errno says how that is known: EAGAIN, somebody has it open. Who has
+ * just opened a file finds it empty, mostly, and an empty one may also be as good as none: mktemp(1) makes one for its
+ * name. */
+static bool may_be_written_to(int fd, off_t size)
+{
+	enum writers writers = writers_of(fd);
+
+	return size ? writers == A_WRITER : writers != NO_WRITER;
 }
 
 static struct pl_older_file as_it_is(const struct stat *st)
@@ -210,38 +220,40 @@ static struct pl_older_file as_it_is(const struct stat *st)
 		.there = true, .dev = st->st_dev, .ino = st->st_ino, .size = st->st_size, .written = st->st_mtim};
 }
 
-/* It may be lost: it is gone, nothing is in it nor will be, or plumb wrote it and has ended that. The file that is open
- * is judged, not its name. */
-static bool is_ours(const struct pl_new_file *f, struct pl_older_file *ret)
+/* NULL: none, nothing is in it nor will be, or plumb wrote it and nobody writes to it any more. */
+static const char *why_kept(int fd, const struct stat *st)
 {
-	int fd = open_to_judge(f, name_of(f));
-	struct stat st;
+	bool recording = begins_as_recording(fd);
 
-	if (fd < 0)
-		return !look(f, name_of(f), &st);
-	bool ours = fstat(fd, &st) == 0 && !is_being_written(fd) &&
-		    (st.st_size ? is_marked(fd, &st) || begins_as_recording(fd) : has_no_writer(fd));
-	if (ours)
-		*ret = as_it_is(&st);
-	close(fd);
-	return ours;
+	if (recording && is_being_written(fd))
+		return "is being written by another plumb";
+	if (st->st_size && !recording && !is_marked(fd, st))
+		return "is there already, and plumb did not write it";
+	if (!may_be_written_to(fd, st->st_size))
+		return NULL;
+	return st->st_size ? "is from plumb, but another program has it open to write to it"
+			   : "is empty, and another program may have it open to write to it";
 }
 
-static struct plumb_error *exists(const struct pl_new_file *f)
+static struct plumb_error *exists(const struct pl_new_file *f, const char *why)
 {
-	const char *why;
+	return pl_error(PLUMB_ERR_EXISTS, "%s %s", f->path, why);
+}
+
+/* Is what has the name to be kept? The file that is open is judged, not its name. */
+static struct plumb_error *judge(const struct pl_new_file *f, struct pl_older_file *ret)
+{
 	int fd = open_to_judge(f, name_of(f));
 	struct stat st;
 
-	if (fd >= 0 && begins_as_recording(fd) && is_being_written(fd))
-		why = "is being written by another plumb";
-	else if (fd >= 0 && fstat(fd, &st) == 0 && !st.st_size && !has_no_writer(fd))
-		why = "is empty, and another program may have it open to write to it";
-	else
-		why = "is there already, and plumb did not write it";
+	if (fd < 0 && !look(f, name_of(f), &st))
+		return NULL;
+	const char *why = fd < 0 || fstat(fd, &st) != 0 ? "is there already, and cannot be read" : why_kept(fd, &st);
+	if (!why)
+		*ret = as_it_is(&st);
 	if (fd >= 0)
 		close(fd);
-	return pl_error(PLUMB_ERR_EXISTS, "%s %s", f->path, why);
+	return why ? exists(f, why) : NULL;
 }
 
 /* What another plumb has finished since is not to be lost, either. When a file was made is not asked: overlayfs makes
@@ -261,9 +273,8 @@ static int why_it_stays(const struct pl_new_file *f, int place)
 {
 	if (!is_older(f, place))
 		return EEXIST;
-	if (f->older.size)
-		return 0;
-	int fd = open_again(place, O_RDONLY), why = fd >= 0 && has_no_writer(fd) ? 0 : errno;
+	int fd = open_again(place, O_RDONLY), failed = errno;
+	int why = !may_be_written_to(fd, f->older.size) ? 0 : fd < 0 ? failed : errno;
 	if (fd >= 0)
 		close(fd);
 	return why == EAGAIN ? EEXIST : why;
@@ -356,8 +367,8 @@ static struct plumb_error *replace_it(struct pl_new_file *f)
 {
 	struct plumb_error *err = check_gives_way(f);
 
-	if (!err && f->replace != PL_REPLACE_ALL && !is_ours(f, &f->older))
-		err = exists(f);
+	if (!err && f->replace != PL_REPLACE_ALL)
+		err = judge(f, &f->older);
 	return err ? err : make_beside(f);
 }
 
@@ -523,7 +534,7 @@ static struct plumb_error *take_what_is_there(struct pl_new_file *f, int place, 
 	if (S_ISREG(st.st_mode))
 		return replace_it(f);
 	if (!given)
-		return exists(f);
+		return exists(f, "is there already, and is no file");
 	return S_ISLNK(st.st_mode) ? take_link(f, place, &st, ret_followed) : write_into(f, place, &st);
 }
 
@@ -551,7 +562,7 @@ static struct plumb_error *make_named(struct pl_new_file *f)
 	make(f, name_of(f));
 	if (f->made)
 		return NULL;
-	return errno == EEXIST ? exists(f) : cannot_write(f->path);
+	return errno == EEXIST ? exists(f, "is there already") : cannot_write(f->path);
 }
 
 static struct plumb_error *open_named(struct pl_new_file *f)

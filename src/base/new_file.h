@@ -20,7 +20,7 @@
 /** What may be replaced. A pipe, a device or a terminal is written to and not replaced. */
 enum pl_replace {
 	PL_REPLACE_NONE, /* the name is free, or it is an error */
-	/* what plumb wrote, and what is empty and nobody has open to write; links are not followed: the name is plumb's
+	/* what plumb wrote, or is empty, and nobody has open to write; links are not followed: the name is plumb's
 	 * choice */
 	PL_REPLACE_OURS,
 	PL_REPLACE_NAMED, /* the same, and links are followed: the name was given */

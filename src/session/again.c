@@ -3,6 +3,8 @@
 #include "again.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -105,11 +107,23 @@ static void mapping_destroy(void *ctx)
 	free(m);
 }
 
+/* What is mapped by a descriptor to write counts for the kernel as a file that is written to, and plumb keeps such. */
+static void *map_to_read(int fd, size_t len)
+{
+	char link[32];
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	int to_read = PL_OWN_FD(open(link, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+	void *bytes = mmap(NULL, len, PROT_READ, MAP_SHARED, to_read < 0 ? fd : to_read, 0);
+	pl_own_fd_close(to_read);
+	return bytes;
+}
+
 struct plumb_error *pl_again_from_mapping(struct plumb_profile *p, int fd, size_t len,
 					  const struct pl_capture_info *info)
 {
 	struct mapping *m = malloc(sizeof *m);
-	void *bytes = m ? mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+	void *bytes = m ? map_to_read(fd, len) : MAP_FAILED;
 
 	if (bytes == MAP_FAILED) {
 		free(m);

@@ -254,22 +254,28 @@ def waits(any_python):
         yield process
 
 
-def test_an_empty_file_is_replaced_unless_a_program_is_to_write_it(plumb, recording, any_python):
-    """mktemp(1) makes such files for their names; a shell, for what a program is to say."""
-    place, out = tempfile.mkstemp(dir=plumb.directory)
+def test_a_file_is_not_replaced_while_a_program_is_to_write_it(plumb, recording, any_python):
+    """mktemp(1) makes empty files for their names; a shell, for what a program is to say; and plumb's may be added to."""
+    ours = plumb.directory / "ours.folded"
+    assert plumb("convert", recording, ours).status == 0
+    empty = plumb.directory / "empty"
+    empty.touch()
     program = "import sys; print('ready', file=sys.stderr, flush=True); sys.stdin.read(1); print('precious')"
-    with running(subprocess.Popen([*any_python.command, "-c", program], stdin=subprocess.PIPE, stdout=place, stderr=subprocess.PIPE)) as process:
-        os.close(place)
-        assert process.stderr.readline() == b"ready\n"
-        for command in (["attach", "-d", "0.2", process.pid], ["run", "--", "echo", "it ran"], ["merge", recording]):
-            result = plumb(command[0], "-o", out, *command[1:])
-            assert result.status == 125 and "may have it open to write to it" in result.stderr and "it ran" not in result.stdout, result
-        goes_on(process)
-        process.wait()
-    with open(out) as file:
-        assert file.read() == "precious\n"
-    os.truncate(out, 0)
-    assert plumb("merge", recording, "-o", out).status == 0 and plumb.report(out).samples
+    for out, said in (empty, "may have it open to write to it"), (ours, "another program has it open to write to it"):
+        with open(out, "ab") as place:
+            process = subprocess.Popen([*any_python.command, "-c", program], stdin=subprocess.PIPE, stdout=place, stderr=subprocess.PIPE)
+        with running(process):
+            assert process.stderr.readline() == b"ready\n"
+            for command in (["attach", "-d", "0.2", process.pid], ["run", "--", "echo", "it ran"], ["report", recording, "-f", "collapsed"]):
+                result = plumb(command[0], "-o", out, *command[1:])
+                assert result.status == 125 and said in result.stderr and "it ran" not in result.stdout, result
+            goes_on(process)
+            process.wait()
+        assert out.read_bytes().endswith(b"precious\n")
+    os.truncate(empty, 0)
+    for out in empty, ours:
+        assert plumb("report", recording, "-f", "collapsed", "-o", out, "--force").status == 0
+        assert plumb("report", recording, "-f", "collapsed", "-o", out).status == 0, "what plumb wrote"
 
 
 def goes_on(process):

@@ -52,6 +52,12 @@ def check_it_is_saved_and_opened_again():
         busy_inner(has(p, 30, "busy_inner"))
     for name in ("b.plumb", "c", "d.folded", "e.firefox.json", "f.svg", "a.plumb"):
         p.save(os.path.join(OUT, name))
+    with plumb.profile(output=os.path.join(OUT, "b.plumb")) as first:
+        busy_inner(has(first, 5, "busy_inner"))
+    with plumb.profile(output=os.path.join(OUT, "b.plumb")) as second:  # `first` keeps what it has, and not the file
+        busy_inner(has(second, 5, "busy_inner"))
+    p.save(os.path.join(OUT, "b.plumb"))
+    assert first.info()["samples"] >= 5 and b"busy_inner" in first.write("firefox")
     for name in ("a.plumb", "b.plumb", "c"):
         again = plumb.open(os.path.join(OUT, name))
         assert again.tree() == p.tree() and again.info()["samples"] == p.info()["samples"], name

@@ -74,13 +74,18 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 	return 1;
 }
 
-static void put(const char *path, const char *text)
+static void put_bytes(const char *path, const char *bytes, size_t len)
 {
 	FILE *f = fopen(path, "we");
 
 	assert_non_null(f);
-	fputs(text, f);
+	assert_int_equal(fwrite(bytes, 1, len, f), len);
 	fclose(f);
+}
+
+static void put(const char *path, const char *text)
+{
+	put_bytes(path, text, strlen(text));
 }
 
 static void put_link(const char *path)
@@ -190,20 +195,44 @@ static void what_comes_when_the_name_is_taken_stays(void **state)
 }
 
 /* When plumb begins, or when it ends; who only reads it loses nothing. */
+static void assert_stays_while_written(struct scene *s, int flags)
+{
+	enum plumb_error_code expected = flags == O_RDONLY ? PLUMB_OK : PLUMB_ERR_EXISTS;
+	int theirs = open(s->path, flags | O_CLOEXEC);
+	struct pl_new_file other;
+	struct stat before, now;
+
+	assert_int_equal(fstat(theirs, &before), 0);
+	assert_code(pl_new_file_open(s->path, PL_REPLACE_NAMED, &other), expected);
+	pl_new_file_discard(&other);
+	assert_code(pl_new_file_publish(&s->file), expected);
+	assert_int_equal(stat(s->path, &now), 0);
+	assert_int_equal(now.st_ino == before.st_ino, flags != O_RDONLY);
+	close(theirs);
+}
+
 static void an_empty_file_that_somebody_is_to_write_stays(void **state)
 {
 	struct scene s;
-	struct pl_new_file other;
 
 	for (int flags = O_RDONLY; flags <= O_RDWR; flags++) {
 		begin(&s, PL_REPLACE_NAMED);
-		enum plumb_error_code expected = flags == O_RDONLY ? PLUMB_OK : PLUMB_ERR_EXISTS;
-		int theirs = open(s.path, flags | O_CLOEXEC);
-		assert_code(pl_new_file_open(s.path, PL_REPLACE_NAMED, &other), expected);
-		pl_new_file_discard(&other);
-		assert_code(pl_new_file_publish(&s.file), expected);
-		assert_holds(s.path, flags == O_RDONLY ? OURS : "");
-		close(theirs);
+		assert_stays_while_written(&s, flags);
+		end(&s);
+	}
+}
+
+static void what_plumb_wrote_and_somebody_adds_to_stays(void **state)
+{
+	const int flags[] = {O_RDONLY, O_WRONLY | O_APPEND, O_RDWR};
+	struct scene s;
+
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+		begin(&s, PL_REPLACE_NAMED);
+		pl_new_file_discard(&s.file);
+		put_bytes(s.path, PL_FILE_MAGIC, PL_FILE_MAGIC_LEN);
+		begin_to_write(&s, PL_REPLACE_NAMED);
+		assert_stays_while_written(&s, flags[i]);
 		end(&s);
 	}
 }
@@ -540,6 +569,7 @@ int main(void)
 		cmocka_unit_test(what_is_written_takes_the_name),
 		cmocka_unit_test(what_comes_when_the_name_is_taken_stays),
 		cmocka_unit_test(an_empty_file_that_somebody_is_to_write_stays),
+		cmocka_unit_test(what_plumb_wrote_and_somebody_adds_to_stays),
 		cmocka_unit_test(a_name_that_has_become_free_is_taken),
 		cmocka_unit_test(a_name_that_comes_to_be_taken_in_that_moment_stays),
 		cmocka_unit_test(without_the_name_what_was_written_stays_and_is_tried_again),
