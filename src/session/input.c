@@ -14,6 +14,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture.h"
@@ -24,6 +25,10 @@
 #define PIECE	   (256u << 10)
 #define MAX_BYTES  (8ull << 30)
 #define LOOK_BYTES (1u << 20)
+
+/* So long a program has to give up its lease on a file; the kernel would have us wait 45 s. */
+#define LEASE_LOOKS   200
+#define LEASE_LOOK_NS 10000000
 
 static struct plumb_error *too_large(const char *what)
 {
@@ -104,21 +109,41 @@ static struct plumb_error *make_copy(struct pl_input *in)
 
 static struct plumb_error *not_opened(const char *path)
 {
-	if (errno == ENOENT || errno == ENOTDIR)
+	const int why = errno;
+
+	if (why == ENOENT || why == ENOTDIR)
 		return pl_error_hint(pl_error(PLUMB_ERR_NOT_FOUND, "there is no file %s", path), "%s",
 				     "recordings are named plumb.PROGRAM.PID.plumb");
-	struct plumb_error *err = pl_error_errno(PLUMB_ERR_SYSTEM, errno, "it cannot be opened");
-	if (errno == EACCES)
+	if (why == EWOULDBLOCK)
+		return pl_error_hint(pl_error(PLUMB_ERR_SYSTEM,
+					      "it cannot be opened: another program keeps it to itself, by a lease"),
+				     "try again when that program has ended");
+	struct plumb_error *err = pl_error_errno(PLUMB_ERR_SYSTEM, why, "it cannot be opened");
+	if (why == EACCES)
 		err = pl_error_hint(err, "%s", "a recording can be read by whoever made it, and by root");
 	return err;
 }
 
+static bool is_file(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Who writes into a pipe is waited for. */
 static int open_again(int fd)
 {
 	char link[40];
+	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_file(fd) ? O_NONBLOCK : 0);
 
 	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	return open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int again = open(link, flags);
+	for (int i = 0; i < LEASE_LOOKS && again < 0 && errno == EWOULDBLOCK; i++) {
+		(void)nanosleep(&(struct timespec){.tv_nsec = LEASE_LOOK_NS}, NULL);
+		again = open(link, flags);
+	}
+	return again;
 }
 
 /* The file that @p handle is for; where /proc is not there, the one that has its name by now. */

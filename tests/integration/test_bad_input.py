@@ -261,6 +261,38 @@ def test_a_device_is_not_opened(plumb, tmp_path):
     assert result.status == 1 and "it is a device, and not a file" in result.stderr, result
 
 
+LEASE = """
+import fcntl, os, signal, sys
+file = os.open(sys.argv[1], os.O_RDWR)
+def give_up(*_):
+    fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    print("given up", flush=True)
+signal.signal(signal.SIGIO, give_up if sys.argv[2] == "kind" else signal.SIG_IGN)
+fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+print("leased", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+@pytest.mark.parametrize("kind", ["kind", "unkind"])
+def test_who_has_a_lease_on_a_file_does_not_hold_up_who_reads_it(plumb, recording, tmp_path, kind):
+    """The kernel would wait for 45 s."""
+    file = shutil.copy(recording, tmp_path)
+    with subprocess.Popen([sys.executable, "-c", LEASE, file, kind], stdout=subprocess.PIPE) as holder:
+        try:
+            assert holder.stdout.readline() == b"leased\n"
+            for command in ["report", file], ["merge", file, recording, "-o", tmp_path / "both.plumb"]:
+                result = plumb(*command)
+                if kind == "kind":
+                    assert result.status == 0, result
+                else:
+                    sentence(result, "keeps it to itself, by a lease", "try again when that program has ended", status=result.status)
+                    assert result.status and holder.poll() is None
+        finally:
+            holder.kill()
+
+
 @pytest.mark.smoke
 def test_a_file_of_holes_is_not_copied(plumb, tmp_path):
     """A few bytes of an archive. 8 GiB were copied of it."""
