@@ -17,6 +17,7 @@
 #include "proc_file.h"
 
 #define CAP_SYS_PTRACE_BIT 19
+#define CAPS_TO_READ_ALL   (1ull << 1 | 1ull << 2) /* CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH: any file */
 #define MAX_ANCESTORS	   1024
 #define LOOK_INTO_LOG	   "look into the kernel's log (journalctl -k)"
 #define SECCOMP_FILTER	   2 /* in a status file */
@@ -186,6 +187,20 @@ static bool rights_reason(const struct pl_priv_facts *f, struct pl_priv_reason *
 	return true;
 }
 
+/* Memory is a file in /proc, too, that is its owner's alone: root's, if the process is not dumpable. */
+static bool file_reason(const struct pl_priv_facts *f, struct pl_priv_reason *ret)
+{
+	const unsigned owner = f->not_dumpable ? 0 : f->uids[1];
+	char who[128];
+
+	if (owner == f->our_uid || f->our_caps & CAPS_TO_READ_ALL)
+		return false;
+	pl_priv_user(owner, who, sizeof who);
+	set_cause(ret, "CAP_SYS_PTRACE is not enough: its memory is a file of %s in /proc", who);
+	set_remedy(ret, "give plumb CAP_DAC_READ_SEARCH as well");
+	return true;
+}
+
 /* A tracer does not keep us from reading, and a seccomp filter cannot tell one path from another. */
 static void other_reason(const struct pl_priv_facts *f, struct pl_priv_reason *ret)
 {
@@ -210,7 +225,7 @@ void pl_priv_reason(const struct pl_priv_facts *f, struct pl_priv_reason *ret)
 		return;
 	}
 	if ((!capable && ids_reason(f, ret)) || (!capable && f->not_dumpable && rights_reason(f, ret)) ||
-	    yama_reason(f, capable, ret) || (!capable && rights_reason(f, ret)))
+	    yama_reason(f, capable, ret) || (!capable && rights_reason(f, ret)) || (capable && file_reason(f, ret)))
 		return;
 	other_reason(f, ret);
 }

@@ -11,7 +11,8 @@
 #include "lsm.h"
 
 /** PLUMB_ERR_NOT_PERMITTED for @p pid, whose hint names what was found: it belongs to another user (who) and we lack
- * CAP_SYS_PTRACE; Yama's ptrace_scope; it is not dumpable; another user namespace; the security modules that are left.
+ * CAP_SYS_PTRACE, or the right to open its memory in /proc; Yama's ptrace_scope; it is not dumpable; another user
+ * namespace; the security modules that are left.
  * PLUMB_ERR_NO_PROCESS if it has ended meanwhile. */
 struct plumb_error *pl_priv_explain(pid_t pid) PLUMB_MUST_CHECK;
 

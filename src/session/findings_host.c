@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CAP_SYS_PTRACE_BIT 19
-#define CAP_SYS_ADMIN_BIT  21
-#define CAP_PERFMON_BIT	   38
-#define CAP_BPF_BIT	   39
-#define COARSE_TIMER_NS	   1000000ull
-#define FEW_FILES	   1024
+#define CAP_DAC_OVERRIDE_BIT	1
+#define CAP_DAC_READ_SEARCH_BIT 2
+#define CAP_SYS_PTRACE_BIT	19
+#define CAP_SYS_ADMIN_BIT	21
+#define CAP_PERFMON_BIT		38
+#define CAP_BPF_BIT		39
+#define COARSE_TIMER_NS		1000000ull
+#define FEW_FILES		1024
 
 static bool has(const struct pl_host_facts *f, int bit)
 {
@@ -172,18 +174,29 @@ static void tell_unused(struct plumb_doctor *d, const char *id, bool there, cons
 		pl_finding_costs(u, cost, "", "");
 }
 
+/* Memory is a file in /proc, too, which belongs to the user of the process. */
+static bool reads_all_files(const struct pl_host_facts *f)
+{
+	return has(f, CAP_DAC_OVERRIDE_BIT) || has(f, CAP_DAC_READ_SEARCH_BIT);
+}
+
 static void tell_capabilities(struct plumb_doctor *d, const struct pl_host_facts *f)
 {
 	static const char no_perf[] = "nothing: this version uses no perf events",
 			  no_bpf[] = "nothing: this version uses no BPF";
-	bool ptrace = has(f, CAP_SYS_PTRACE_BIT), admin = has(f, CAP_SYS_ADMIN_BIT);
-	struct pl_finding *p =
-		pl_finding_add(d, "cap-sys-ptrace", false, ptrace ? PLUMB_FINDING_OK : PLUMB_FINDING_NOTE,
-			       ptrace ? "plumb has it" : "plumb does not have it");
+	bool ptrace = has(f, CAP_SYS_PTRACE_BIT), admin = has(f, CAP_SYS_ADMIN_BIT), files = reads_all_files(f);
+	struct pl_finding *p = pl_finding_add(
+		d, "cap-sys-ptrace", false, ptrace && files ? PLUMB_FINDING_OK : PLUMB_FINDING_NOTE, "%s",
+		!ptrace	 ? "plumb does not have it"
+		: !files ? "plumb has it, but neither CAP_DAC_READ_SEARCH nor CAP_DAC_OVERRIDE"
+			 : "plumb has it");
 
 	if (!ptrace)
 		pl_finding_costs(p, "processes of other users, and such as are not dumpable, cannot be read",
 				 get_ptrace(f), "sample processes of other users");
+	else if (!files)
+		pl_finding_costs(p, "processes of other users, and such as are not dumpable, cannot be read",
+				 "give plumb CAP_DAC_READ_SEARCH as well", "sample processes of other users");
 	p = pl_finding_add(d, "cap-sys-admin", false, admin ? PLUMB_FINDING_OK : PLUMB_FINDING_NOTE,
 			   admin ? "plumb has it" : "plumb does not have it");
 	if (!admin)
@@ -319,7 +332,7 @@ void pl_findings_host(struct plumb_doctor *d, const struct pl_host_facts *f)
 	tell_resources(d, f);
 	tell_settings(d, f);
 	d->works = !f->mem_errno && !f->pidfd_errno && f->proc_ours;
-	d->reach = ptrace	       ? "every process that it sees"
-		   : f->yama_scope > 0 ? "programs that it starts (plumb run)"
-				       : "processes of the same user";
+	d->reach = ptrace && reads_all_files(f)	  ? "every process that it sees"
+		   : f->yama_scope > 0 && !ptrace ? "programs that it starts (plumb run)"
+						  : "processes of the same user";
 }

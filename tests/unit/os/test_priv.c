@@ -84,6 +84,25 @@ static void capabilities(void **state)
 	assert_hint(&f, "security module");
 }
 
+/* Whoever may trace all may not open the files of all. */
+static void memory_is_a_file_of_its_user(void **state)
+{
+	struct pl_priv_facts f = equal_facts();
+
+	f.our_caps = 1 << 19;
+	assert_hint(&f, "security module");
+	f.uids[1] = 1001;
+	assert_hint(&f, "CAP_SYS_PTRACE is not enough: its memory is a file of uid 1001 in /proc; give plumb "
+			"CAP_DAC_READ_SEARCH as well");
+	f.uids[1] = 1000;
+	f.not_dumpable = true;
+	assert_hint(&f, "its memory is a file of root (uid 0) in /proc");
+	for (int bit = 1; bit <= 2; bit++) {
+		f.our_caps = 1 << 19 | 1 << bit;
+		assert_hint(&f, "security module");
+	}
+}
+
 static void assert_hint_lacks(const struct pl_priv_facts *f, const char *part)
 {
 	char hint[512] = "";
@@ -359,6 +378,7 @@ int main(void)
 		cmocka_unit_test(dumpability_comes_after_the_ids),
 		cmocka_unit_test(yama),
 		cmocka_unit_test(capabilities),
+		cmocka_unit_test(memory_is_a_file_of_its_user),
 		cmocka_unit_test(a_tracer_does_not_keep_us_from_reading),
 		cmocka_unit_test(a_refused_stop_has_a_cause_that_was_checked),
 		cmocka_unit_test(user_namespaces),

@@ -9,7 +9,8 @@
 
 #include "findings.h"
 
-#define SYS_PTRACE (1ull << 19)
+#define SYS_PTRACE	(1ull << 19)
+#define DAC_READ_SEARCH (1ull << 2)
 
 /* An ordinary user on a machine that allows all that it can. */
 static struct pl_host_facts open_host(void)
@@ -95,6 +96,10 @@ static void yama_decides_about_attaching(void **state)
 	expect_host(&f, "yama", PLUMB_FINDING_NO, "sudo sysctl kernel.yama.ptrace_scope=0", true,
 		    "programs that it starts (plumb run) now; to attach to programs that run already: sudo sysctl");
 	f.caps = SYS_PTRACE;
+	expect_host(&f, "yama", PLUMB_FINDING_OK, "", true, "same user");
+	expect_host(&f, "cap-sys-ptrace", PLUMB_FINDING_NOTE, "give plumb CAP_DAC_READ_SEARCH as well", true,
+		    "CAP_DAC_READ_SEARCH");
+	f.caps = SYS_PTRACE | DAC_READ_SEARCH;
 	expect_host(&f, "yama", PLUMB_FINDING_OK, "", true, "every process");
 	f = open_host();
 	f.yama_scope = 2;
