@@ -309,7 +309,9 @@ struct plumb_error *pl_interp_list(struct pl_mem *mem, const struct pl_py *py, p
 	tell_whole(whole_ret, false);
 	for (size_t done = 0; addr; done++) {
 		struct pl_interp in;
-		if (pl_goes_round(&guard, addr) || done == PL_MAX_INTERPRETERS)
+		if (done == PL_MAX_INTERPRETERS)
+			return NULL;
+		if (pl_goes_round(&guard, addr))
 			return &pl_err_corrupt;
 		err = pl_interp_read(mem, py, addr, &in);
 		if (ends_list(err, done))
@@ -373,7 +375,9 @@ struct plumb_error *pl_tstate_list(struct pl_mem *mem, const struct pl_py *py, c
 	tell_whole(whole_ret, false);
 	for (size_t done = 0; addr; done++) {
 		struct pl_tstate ts;
-		if (pl_goes_round(&guard, addr) || done == PL_MAX_THREADS)
+		if (done == PL_MAX_THREADS)
+			return NULL;
+		if (pl_goes_round(&guard, addr))
 			return &pl_err_corrupt;
 		struct plumb_error *err = pl_tstate_read(mem, py, addr, &ts);
 		if (!err && ts.interp != interp->addr)

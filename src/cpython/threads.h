@@ -98,9 +98,10 @@ struct plumb_error *pl_interp_head(struct pl_mem *mem, const struct pl_py *py, p
 typedef PL_VEC(struct pl_interp) pl_interp_vec;
 typedef PL_VEC(struct pl_tstate) pl_tstate_vec;
 
-/** All interpreters / all thread states of one interpreter, appended. Lists that change meanwhile may come out short:
- * then *whole_ret is false, and who is not listed may live on; may be NULL. Cycles and over-long lists end with
- * PLUMB_ERR_CORRUPT, and what was met so far: of a cycle hardly more than once, of the other the first ones. */
+/** All interpreters / all thread states of one interpreter, appended; of more than PL_MAX_INTERPRETERS or
+ * PL_MAX_THREADS the first ones, which are the newest threads. Lists that change meanwhile may come out short. Then,
+ * too, *whole_ret is false, and who is not listed may live on; may be NULL. Cycles end with PLUMB_ERR_CORRUPT, and what
+ * was met so far, hardly more than once. */
 struct plumb_error *pl_interp_list(struct pl_mem *mem, const struct pl_py *py, pl_interp_vec *ret,
 				   bool *whole_ret) PLUMB_MUST_CHECK;
 struct plumb_error *pl_tstate_list(struct pl_mem *mem, const struct pl_py *py, const struct pl_interp *interp,

@@ -436,7 +436,7 @@ static void of_a_list_that_is_too_long_the_first_are_kept(void **state)
 	for (uint64_t i = 0; i <= PL_MAX_THREADS; i++)
 		add_thread(&s, i);
 	assert_ok(pl_interp_read(&s.f.mem, &s.py, s.interp, &in));
-	assert_ptr_equal(pl_tstate_list(&s.f.mem, &s.py, &in, &threads, &whole), &pl_err_corrupt);
+	assert_ok(pl_tstate_list(&s.f.mem, &s.py, &in, &threads, &whole)); /* a Python of so many is one */
 	assert_int_equal(threads.len, PL_MAX_THREADS);
 	assert_false(whole);
 	pl_vec_deinit(&threads);
