@@ -104,7 +104,8 @@ static void tell_none(const char *name, const struct plumb_processes *found)
 		nearest_try(&nearest, other);
 	refuse(&why, how_named, "no process is called '%.200s'", name);
 	if (is_file(name))
-		refuse(&why, "'plumb report FILE' shows recordings, and reads other profiles",
+		refuse(&why,
+		       "'plumb report FILE' shows recordings and other profiles, 'plumb dump --core FILE' core files",
 		       "'%.200s' is a file, and no process is called so", name);
 	else if (nearest.found)
 		snprintf(why.hint, sizeof why.hint, "there is one called '%.200s'", nearest.found);
