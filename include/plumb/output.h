@@ -27,6 +27,8 @@ enum plumb_output_name {
  * PLUMB_ERR_WRITE_FAILED; both name @p path. */
 PLUMB_API struct plumb_error *plumb_output_open(const char *path, enum plumb_output_name name,
 						struct plumb_output **ret) PLUMB_MUST_CHECK;
+/** Whether that would be possible now. Nothing is left of it, and no pipe or device is opened. Errors: the same. */
+PLUMB_API struct plumb_error *plumb_output_try(const char *path, enum plumb_output_name name) PLUMB_MUST_CHECK;
 /** To write to; stays open until the next call of these. */
 PLUMB_API int plumb_output_fd(const struct plumb_output *o);
 /** It is whole: close it, give it its name, free @p o. Errors: PLUMB_ERR_WRITE_FAILED; PLUMB_ERR_EXISTS, what has the

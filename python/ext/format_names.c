@@ -33,3 +33,16 @@ PyObject *ext_formats(PyObject *module, PyObject *none)
 	Py_XDECREF(comparisons);
 	return all;
 }
+
+PyObject *ext_check_format(PyObject *module, PyObject *format)
+{
+	PyObject *text = PyUnicode_AsUTF8String(format);
+
+	if (!text)
+		return NULL;
+	struct plumb_error *err = plumb_format_check(PyBytes_AsString(text));
+	Py_DECREF(text);
+	if (err)
+		return ext_raise(ext_profiler_of(module), err);
+	Py_RETURN_NONE;
+}

@@ -122,6 +122,10 @@ PyObject *ext_tree(const struct ext_profiler *st, const struct plumb_profile *p,
 
 /** ({name: suffix} of the formats that a profile is written in, of those that are read, of those of a comparison) */
 PyObject *ext_formats(PyObject *module, PyObject *none);
+/** Whether this plumb has that output format; else an exception. */
+PyObject *ext_check_format(PyObject *module, PyObject *format);
+/** Whether a file could be made, as Profile.save() would; else the exception that it would raise. */
+PyObject *ext_try_output(PyObject *module, PyObject *args);
 PyObject *ext_add_up(PyObject *module, PyObject *args);
 PyObject *ext_compare(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *ext_allow_tracer(PyObject *module, PyObject *pid);

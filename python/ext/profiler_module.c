@@ -76,6 +76,12 @@ static PyMethodDef methods[] = {
 	{"formats", ext_formats, METH_NOARGS,
 	 "formats($module, /)\n--\n\n{name: end of a file's name} of output formats, of input formats, of "
 	 "comparisons."},
+	{"check_format", ext_check_format, METH_O,
+	 "check_format(format, /)\n--\n\nError if this plumb was built without that output format."},
+	{"try_output", ext_try_output, METH_VARARGS,
+	 "try_output(path, name, /)\n--\n\nThe error that Profile.save() would raise of the file now, if any; nothing "
+	 "is "
+	 "written."},
 	{"add_up", ext_add_up, METH_VARARGS, ext_add_up_doc},
 	{"compare", (PyCFunction)(void (*)(void))ext_compare, METH_VARARGS | METH_KEYWORDS, ext_compare_doc},
 	{"allow_tracer", ext_allow_tracer, METH_O, ext_allow_tracer_doc},

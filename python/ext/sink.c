@@ -86,3 +86,26 @@ PyObject *ext_write(const struct ext_profiler *st, const struct ext_place *to, e
 {
 	return to ? write_to(st, to, fn, ctx) : write_bytes(st, fn, ctx);
 }
+
+PyObject *ext_try_output(PyObject *module, PyObject *args)
+{
+	enum plumb_output_name chosen;
+	struct plumb_error *err;
+	const char *name;
+	PyObject *path;
+
+	if (!PyArg_ParseTuple(args, "O&s:try_output", PyUnicode_FSConverter, &path, &name))
+		return NULL;
+	if (ext_choose_name(name, &chosen) < 0) {
+		Py_DECREF(path);
+		return NULL;
+	}
+	const char *bytes = PyBytes_AsString(path);
+	Py_BEGIN_ALLOW_THREADS;
+	err = plumb_output_try(bytes, chosen);
+	Py_END_ALLOW_THREADS;
+	Py_DECREF(path);
+	if (err)
+		return ext_raise(ext_profiler_of(module), err);
+	Py_RETURN_NONE;
+}

@@ -8,6 +8,7 @@ pytest that is not known yet can still load it; without --plumb nothing but its 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import os
 import re
@@ -15,7 +16,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 import pytest
 
@@ -23,6 +24,7 @@ import plumb
 from plumb import _imports
 
 _PAGE = "plumb-report.html"
+_REPLACE = "name another one with '--plumb-output', or replace the file with '--plumb-force'"
 _LONGEST_TAG = 100  # longer values of tags are cut
 _OLDEST = (6, 0)
 
@@ -52,14 +54,13 @@ def pytest_addoption(parser: Any) -> None:
 def pytest_configure(config: Any) -> None:
     config.addinivalue_line("markers", "plumb(limit=10): with --plumb, show the functions of this test by themselves")
     worker = getattr(config, "workerinput", None)
-    if worker is None:
-        _check_output(config.getoption("plumb_output"), config.getoption("plumb"))
+    outputs = _outputs(config) if worker is None else []
     if not config.getoption("plumb"):
         return
     if _version(pytest.__version__) < _OLDEST:
         raise pytest.UsageError("--plumb needs pytest %d.%d or later" % _OLDEST)
     if worker is None:
-        reporter = Reporter(config)
+        reporter = Reporter(outputs)
         config.pluginmanager.register(reporter, "plumb-reporter")
         if not _has_workers(config):
             config.pluginmanager.register(Recorder(config, reporter.recording("tests"), reporter.take), "plumb-recorder")
@@ -67,38 +68,46 @@ def pytest_configure(config: Any) -> None:
         config.pluginmanager.register(Recorder(config, worker["plumb"], config.workeroutput.update), "plumb-recorder")
 
 
-def _check_output(path: Optional[str], wanted: Optional[str]) -> None:
-    """What can be known before the tests run."""
-    if path is None:
-        return
-    if not wanted:
+class Output(NamedTuple):
+    """A file to be written when the tests have run."""
+
+    path: str
+    format: str
+    whose: str  # choice the name is, as for _plumb.Profile.save()
+
+
+def _outputs(config: Any) -> List[Output]:
+    """What cannot be written is told before the tests run, as far as it is known then."""
+    given: Optional[str] = config.getoption("plumb_output")
+    wanted: Optional[str] = config.getoption("plumb")
+    force: bool = config.getoption("plumb_force")
+    if given is not None and not wanted:
         raise pytest.UsageError("--plumb-output does nothing without --plumb: add that")
-    why = _why_not(path, os.path.dirname(path) or ".") or _why_no_format(path)
-    if why:
-        raise pytest.UsageError("--plumb-output %s: %s" % (path, why))
+    found = []
+    if given is not None:
+        found.append(_checked("--plumb-output", given, "forced" if force else "named"))
+    if wanted == "html" and not (given or "").endswith((".html", ".htm")):
+        found.append(_checked("--plumb=html", _PAGE, "forced" if force else "chosen"))
+    return found
 
 
-def _why_not(path: str, folder: str) -> Optional[str]:
-    """Why no file of that name can be written; None if it can."""
-    if os.path.isdir(path):
-        return "that is a folder; name a file"
-    if os.path.exists(path) and not os.path.isfile(path):  # a pipe, a terminal
-        return None
-    if not os.path.isdir(folder):
-        return "there is no folder %s; make it, or name another one" % folder
+def _checked(option: str, path: str, whose: str) -> Output:
+    core = _imports.imported("plumb._plumb")
     try:
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        return "nothing can be written into the folder %s: %s" % (folder, error.strerror)
-    return None
-
-
-def _why_no_format(path: str) -> Optional[str]:
-    try:
-        _imports.imported("plumb._result").format_of(path)
+        format = _imports.imported("plumb._result").format_of(path)
+        core.check_format(format)
+        core.try_output(path, whose)
     except ValueError as error:
-        return str(error).partition(";")[0]
-    return None
+        raise pytest.UsageError("%s %s: %s" % (option, path, str(error).partition(";")[0]))
+    except plumb.Error as error:
+        raise pytest.UsageError("%s: %s" % (option, _sentence(error)))
+    return Output(path, format, whose)
+
+
+def _sentence(error: Exception) -> str:
+    """With a hint that is of use where there are the options of pytest alone."""
+    hint = getattr(error, "hint", "")
+    return str(error).replace(hint, _REPLACE) if "--force" in hint else str(error)
 
 
 def _version(text: str) -> Tuple[int, ...]:
@@ -165,13 +174,14 @@ class Recorder:
 class Reporter:
     """Tells what was recorded, in the process that has the terminal."""
 
-    def __init__(self, config: Any) -> None:
-        self._config = config
+    def __init__(self, outputs: List[Output]) -> None:
+        self._outputs = outputs
         self._directory = tempfile.mkdtemp(prefix="plumb-pytest-")
         self._recordings: List[str] = []
         self._marked: Dict[str, int] = {}
         self._names: Dict[str, str] = {}
         self._trouble: List[str] = []
+        self._stay = False  # the recordings
 
     def recording(self, name: str) -> str:
         self._recordings.append(os.path.join(self._directory, name + ".plumb"))
@@ -197,17 +207,32 @@ class Reporter:
         terminalreporter.section("plumb")
         with warnings.catch_warnings(record=True) as caught:  # under -W error they would end the session
             warnings.simplefilter("always")
-            try:
+            with self._what_fails_told():
                 self._tell(terminalreporter.write_line)
-            except (plumb.Error, ValueError, OSError) as error:
-                self._trouble.append(str(error))
         texts = [str(one.message) for one in caught]
         self._trouble += [text[len("plumb: ") :] for text in texts if text.startswith("plumb: ")]
         for line in dict.fromkeys(self._trouble):
             terminalreporter.write_line("plumb: " + line)
+        if self._stay:
+            terminalreporter.write_line("plumb: what was recorded stays: " + self._how_to_read())
 
     def pytest_unconfigure(self) -> None:
-        shutil.rmtree(self._directory, ignore_errors=True)
+        if not self._stay:
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    @contextlib.contextmanager
+    def _what_fails_told(self) -> Iterator[None]:
+        """And nothing that was recorded is lost by it."""
+        try:
+            yield
+        except (plumb.Error, ValueError, OSError) as error:
+            self._trouble.append(_sentence(error))
+            self._stay = True
+
+    def _how_to_read(self) -> str:
+        if len(self._recordings) == 1:
+            return "plumb report %s" % self._recordings[0]
+        return "plumb merge %s -o OUT.plumb" % os.path.join(self._directory, "*.plumb")
 
     def _tell(self, write: Any) -> None:
         profile = self._profile()
@@ -219,14 +244,10 @@ class Reporter:
         self._write_files(profile, write)
 
     def _write_files(self, profile: Any, write: Any) -> None:
-        output: Optional[str] = self._config.getoption("plumb_output")
-        force: bool = self._config.getoption("plumb_force")
-        if output:
-            profile.save(output, force=force)
-            write("plumb: the profile is in %s" % output)
-        if self._config.getoption("plumb") == "html" and not (output or "").endswith((".html", ".htm")):
-            profile._write("html", _PAGE, "forced" if force else "chosen", {})
-            write("plumb: the profile is in %s" % _PAGE)
+        for output in self._outputs:
+            with self._what_fails_told():
+                profile._write(output.format, output.path, output.whose, {})
+                write("plumb: the profile is in %s" % output.path)
 
     def _can_be_read(self, path: str) -> bool:
         """What one worker has left must not cost the recordings of the others."""

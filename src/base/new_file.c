@@ -395,6 +395,20 @@ static struct plumb_error *of_another_user(const struct pl_new_file *f, const ch
 			     hint);
 }
 
+/* As far as the kernel tells who does not open it. */
+static struct plumb_error *may_write_into(const struct pl_new_file *f, int place, const struct stat *st)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "/proc/self/fd/%d", place);
+	if (faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) != 0)
+		return cannot_write(f->path);
+	if (!S_ISDIR(st->st_mode))
+		return NULL;
+	errno = EISDIR;
+	return cannot_write(f->path);
+}
+
 static int open_pipe(int place)
 {
 	int fd = open_again(place, O_WRONLY);
@@ -462,6 +476,8 @@ static struct plumb_error *write_into(struct pl_new_file *f, int place, const st
 		return open_elsewhere(f);
 	if (is_strangers_pipe(place, st))
 		return of_another_user(f, "pipe", "name a file, or a pipe of your own");
+	if (f->tried)
+		return may_write_into(f, place, st);
 	take(f, S_ISFIFO(st->st_mode) ? open_pipe(place) : open_again(place, O_WRONLY));
 	if (f->fd < 0)
 		return cannot_open(f, st);
@@ -574,17 +590,23 @@ static struct plumb_error *open_named(struct pl_new_file *f)
 	return f->replace == PL_REPLACE_NONE ? make_named(f) : open_what_is_there(f);
 }
 
+/* After @p f says how. */
+static struct plumb_error *open_as(struct pl_new_file *f, const char *path)
+{
+	f->path = strdup(path);
+	if (!f->path)
+		return &pl_err_no_memory;
+	struct plumb_error *err = open_named(f);
+	if (err)
+		pl_new_file_discard(f);
+	return err;
+}
+
 struct plumb_error *pl_new_file_open(const char *path, enum pl_replace replace, struct pl_new_file *ret)
 {
 	*ret = PL_NEW_FILE_NONE;
 	ret->replace = replace;
-	ret->path = strdup(path);
-	if (!ret->path)
-		return &pl_err_no_memory;
-	struct plumb_error *err = open_named(ret);
-	if (err)
-		pl_new_file_discard(ret);
-	return err;
+	return open_as(ret, path);
 }
 
 struct plumb_error *pl_new_file_share(int fd, const char *name, struct pl_new_file *ret)
@@ -840,5 +862,17 @@ struct plumb_error *pl_new_file_try(const char *path)
 	if (!err)
 		err = make_beside(&f);
 	pl_new_file_discard(&f);
+	return err;
+}
+
+struct plumb_error *pl_new_file_try_open(const char *path, enum pl_replace replace)
+{
+	struct pl_new_file f = PL_NEW_FILE_NONE;
+
+	f.replace = replace;
+	f.tried = true;
+	struct plumb_error *err = open_as(&f, path);
+	if (!err)
+		pl_new_file_discard(&f);
 	return err;
 }

@@ -43,6 +43,7 @@ struct pl_new_file {
 	int dir;		/* where it is: its path can lead elsewhere by now; -1: nowhere */
 	char *beside;		/* as it is called until it is published; NULL: as it is to be called */
 	enum pl_replace replace;
+	bool tried; /* it is only asked whether it could be written */
 	struct pl_older_file older;
 	bool made;   /* by plumb; else it was there, as a pipe or a device */
 	bool kept;   /* whatever happens: it was published, under its name or beside it */
@@ -87,5 +88,8 @@ bool pl_new_file_rename(struct pl_new_file *f, const char *path);
 void pl_new_file_discard(struct pl_new_file *f);
 /** Whether a file could be made beside @p path. Nothing is left of it. Errors: PLUMB_ERR_WRITE_FAILED. */
 struct plumb_error *pl_new_file_try(const char *path) PLUMB_MUST_CHECK;
+/** Whether pl_new_file_open() could open it, as far as that is known without opening a pipe or a device: who reads it
+ * would come to its end. Nothing is left of it. Errors: as there. */
+struct plumb_error *pl_new_file_try_open(const char *path, enum pl_replace replace) PLUMB_MUST_CHECK;
 
 #endif

@@ -10,17 +10,23 @@ struct plumb_output {
 	struct pl_new_file file;
 };
 
+static const enum pl_replace replaced_by[] = {[PLUMB_OUTPUT_CHOSEN] = PL_REPLACE_OURS,
+					      [PLUMB_OUTPUT_NAMED] = PL_REPLACE_NAMED,
+					      [PLUMB_OUTPUT_FORCED] = PL_REPLACE_ALL,
+					      [PLUMB_OUTPUT_FREE] = PL_REPLACE_NONE};
+
+struct plumb_error *plumb_output_try(const char *path, enum plumb_output_name name)
+{
+	return pl_new_file_try_open(path, replaced_by[name]);
+}
+
 struct plumb_error *plumb_output_open(const char *path, enum plumb_output_name name, struct plumb_output **ret)
 {
-	static const enum pl_replace replace[] = {[PLUMB_OUTPUT_CHOSEN] = PL_REPLACE_OURS,
-						  [PLUMB_OUTPUT_NAMED] = PL_REPLACE_NAMED,
-						  [PLUMB_OUTPUT_FORCED] = PL_REPLACE_ALL,
-						  [PLUMB_OUTPUT_FREE] = PL_REPLACE_NONE};
 	struct plumb_output *o = calloc(1, sizeof *o);
 
 	if (!o)
 		return &pl_err_no_memory;
-	struct plumb_error *err = pl_new_file_open(path, replace[name], &o->file);
+	struct plumb_error *err = pl_new_file_open(path, replaced_by[name], &o->file);
 	if (err) {
 		free(o);
 		return err;

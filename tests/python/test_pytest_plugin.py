@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """pytest --plumb, in runs of pytest of its own that find the plug-in as an installed one."""
 import collections
+import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -272,10 +274,10 @@ def test_without_the_option_nothing_is_sampled(run):
     (["--plumb=pdf"], "argument --plumb"),
     (["--plumb", "--plumb-interval", "soon"], "the interval is a number of seconds from 0.00001 to 10, not 'soon'"),
     (["--plumb", "--plumb-interval=0"], "the interval is a number of seconds"),
-    (["--plumb", "--plumb-output", "missing/all.plumb"], "--plumb-output missing/all.plumb: there is no folder missing"),
-    (["--plumb", "--plumb-output", "/proc/all.plumb"], "--plumb-output /proc/all.plumb: nothing can be written into the folder /proc"),
+    (["--plumb", "--plumb-output", "missing/all.plumb"], "--plumb-output: cannot write missing/all.plumb: No such file or directory (there is no such folder: "),
+    (["--plumb", "--plumb-output", "/proc/all.plumb"], "--plumb-output: cannot write /proc/all.plumb: "),
     (["--plumb", "--plumb-output", "all.foo"], "--plumb-output all.foo: no format ends in .foo: there are .txt, "),
-    (["--plumb", "--plumb-output", "."], "--plumb-output .: that is a folder; name a file"),
+    (["--plumb", "--plumb-output", "."], "--plumb-output: cannot write .: Is a directory"),
     (["--plumb-output", "all.plumb"], "--plumb-output does nothing without --plumb"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said_in_a_sentence(run, arguments, sentence):
@@ -305,26 +307,92 @@ def test_names_of_the_program_move_no_cursor(run):
     assert "\x1b" not in done.text and "\x07" not in done.text, done.text
 
 
-def test_an_output_that_cannot_be_written_in_the_end_fails_no_test(run):
+TAKES_THE_PLACE = """
+import os
+def test_it():
+    end = os.times().elapsed + 0.3
+    while os.times().elapsed < end: pass
+    os.rmdir("folder")
+"""
+
+
+@pytest.mark.parametrize("more", [[], ["-n", "1"]])
+def test_what_cannot_be_written_in_the_end_costs_nothing_that_was_recorded(run, plumb, tmp_path, monkeypatch, more):
+    """And fails no test, and the page is written."""
+    if more:
+        pytest.importorskip("xdist")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     (run.work / "folder").mkdir()
-    done = run("--plumb", "--plumb-output", "folder/all.plumb", code="import os\ndef test_it(): os.rmdir('folder')\n")
-    assert done.status == 0 and "plumb: cannot write folder/all.plumb: No such file or directory" in done.section(), done.text
+    done = run("--plumb=html", "--plumb-output", "folder/all.plumb", *more, code=TAKES_THE_PLACE)
+    section = done.section()
+    assert done.status == 0 and "plumb: cannot write folder/all.plumb: No such file or directory" in section, done.text
+    left = re.search(r"what was recorded stays: plumb report (\S+)", section)[1]
+    assert "test_it" in plumb("report", left).stdout
+    assert "the profile is in plumb-report.html" in section, done.text
+
+
+def test_what_several_recorded_stays_together(run, plumb, tmp_path, monkeypatch):
+    pytest.importorskip("xdist")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    (run.work / "folder").mkdir()
+    done = run("--plumb", "--plumb-output", "folder/all.plumb", "-n", "2", code=TAKES_THE_PLACE + "def test_two(): pass\n")
+    left, all_of_it = re.search(r"what was recorded stays: plumb merge (\S+)/\*.plumb -o (\S+)", done.section()).groups()
+    merged = plumb("merge", *sorted(pathlib.Path(left).glob("*.plumb")), "-o", tmp_path / all_of_it)
+    assert merged.status == 0 and "test_it" in plumb("report", tmp_path / all_of_it).stdout, merged
+
+
+def test_without_trouble_no_recording_stays(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    done = run("--plumb", "--plumb-output", "all.json", "-k", "slow")
+    assert "the profile is in all.json" in done.section() and not list(tmp_path.glob("plumb-*")), done.text
+
+
+def refused(done):
+    """Before a test has run."""
+    assert done.status == USAGE and "Traceback" not in done.text and not (done.work / "took").exists(), done.text
+    assert "name another one with '--plumb-output', or replace the file with '--plumb-force'" in done.text, done.text
+    return done.text
+
+
+@pytest.mark.parametrize("more", [[], ["-n", "1"]])
+def test_what_plumb_did_not_write_stays_and_that_is_told_before_the_tests_run(run, more):
+    if more:
+        pytest.importorskip("xdist")
+    precious, page = run.work / "precious.json", run.work / "plumb-report.html"
+    precious.write_text("precious")
+    page.symlink_to(precious)
+    assert "plumb-report.html is there already" in refused(run("--plumb=html", *more))
+    assert "precious.json is there already" in refused(run("--plumb", "--plumb-output", "precious.json", *more))
+    assert precious.read_text() == "precious"
 
 
 def test_what_plumb_did_not_write_stays_unless_one_insists(run):
-    """A link of the name that plumb chooses is not followed; a page of the last run is replaced."""
-    done = run("--plumb=html", "-k", "slow")
-    precious, page = done.work / "precious", done.work / "plumb-report.html"
+    """A page of the last run is replaced."""
+    page, precious = run.work / "plumb-report.html", run.work / "precious"
+    run("--plumb=html", "-k", "slow")
     again = run("--plumb=html", "-k", "slow")
     assert "the profile is in plumb-report.html" in again.section() and page.stat().st_mode & 0o777 == 0o600
     precious.write_text("precious")
-    page.unlink()
-    page.symlink_to(precious)
-    assert "plumb-report.html is there already" in run("--plumb=html", "-k", "slow").section()
-    assert "precious is there already" in run("--plumb", "--plumb-output", "precious", "-k", "slow").section()
-    assert precious.read_text() == "precious"
     assert "the profile is in precious" in run("--plumb", "--plumb-output", "precious", "--plumb-force", "-k", "slow").section()
     assert precious.read_bytes().startswith(b"plumb")
+
+
+def test_what_another_program_writes_meanwhile_stays(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    done = run("--plumb", "--plumb-output", "all.json", code="def test_it(): open('all.json', 'w').write('theirs')\n")
+    assert "all.json is there already" in done.section() and "'--plumb-force'" in done.section(), done.text
+    assert "'--force'" not in done.text and "what was recorded stays: plumb report " in done.section(), done.text
+    assert (run.work / "all.json").read_text() == "theirs"
+
+
+def test_who_reads_a_pipe_gets_the_profile_alone(run):
+    """It is not opened to find out whether it could be."""
+    os.mkfifo(run.work / "pipe.json")
+    with subprocess.Popen(["cat", run.work / "pipe.json"], stdout=subprocess.PIPE) as reader:
+        done = run("--plumb", "--plumb-output", "pipe.json", "-k", "slow")
+        if "the profile is in pipe.json" not in done.section():
+            reader.kill()
+        assert json.loads(reader.communicate()[0]), done.text
 
 
 def test_releases_of_pytest(run):

@@ -3,6 +3,7 @@
  * which it is taken, file systems that cannot do all that is asked for, and readers of pipes. */
 #include "new_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -60,6 +61,7 @@ static struct {
 	atomic_bool hurry;
 } reader;
 
+int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
@@ -563,6 +565,53 @@ static void who_reads_nothing_more_is_given_up_when_the_end_was_asked_for(void *
 	end_pipe(&s);
 }
 
+static int entries(const char *dir)
+{
+	struct dirent **found;
+	int n = scandir(dir, &found, NULL, NULL);
+
+	for (int i = 0; i < n; i++)
+		free(found[i]);
+	free(found);
+	return n - 2;
+}
+
+static void trying_leaves_what_is_there_and_nothing_else(void **state)
+{
+	struct scene s;
+
+	begin(&s, PL_REPLACE_NAMED);
+	pl_new_file_discard(&s.file);
+	assert_int_equal(unlink(s.path), 0);
+	assert_ok(pl_new_file_try_open(s.path, PL_REPLACE_NAMED));
+	assert_int_equal(entries(s.dir), 0);
+	put(s.path, THEIRS);
+	assert_code(pl_new_file_try_open(s.path, PL_REPLACE_NAMED), PLUMB_ERR_EXISTS);
+	assert_ok(pl_new_file_try_open(s.path, PL_REPLACE_ALL));
+	assert_holds(s.path, THEIRS);
+	assert_int_equal(entries(s.dir), 1);
+	assert_code(pl_new_file_try_open(s.dir, PL_REPLACE_NAMED), PLUMB_ERR_WRITE_FAILED);
+	end(&s);
+}
+
+/* Who reads it would come to its end, and who is yet to read it is not waited for. */
+static void trying_opens_no_pipe(void **state)
+{
+	struct scene s;
+
+	begin(&s, PL_REPLACE_NAMED);
+	pl_new_file_discard(&s.file);
+	assert_int_equal(unlink(s.path), 0);
+	assert_int_equal(mkfifo(s.path, 0600), 0);
+	struct pollfd from = {.fd = open(s.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), .events = POLLIN};
+	assert_true(from.fd >= 0);
+	assert_ok(pl_new_file_try_open(s.path, PL_REPLACE_NAMED));
+	assert_int_equal(__real_poll(&from, 1, 0), 0);
+	close(from.fd);
+	assert_ok(pl_new_file_try_open(s.path, PL_REPLACE_NAMED));
+	end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -586,6 +635,8 @@ int main(void)
 		cmocka_unit_test(who_reads_a_pipe_is_waited_for),
 		cmocka_unit_test(who_still_reads_is_waited_for_when_the_end_was_asked_for),
 		cmocka_unit_test(who_reads_nothing_more_is_given_up_when_the_end_was_asked_for),
+		cmocka_unit_test(trying_leaves_what_is_there_and_nothing_else),
+		cmocka_unit_test(trying_opens_no_pipe),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
