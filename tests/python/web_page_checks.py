@@ -11,6 +11,7 @@ import re
 import resource
 
 import plumb
+from plumb import _plumb
 from plumb.web import ASGIMiddleware, RequestTimes, WSGIMiddleware, _request_page, control, control_asgi
 from raising import raises
 from web_requests import Client, FROM_ANOTHER_SITE, FROM_OWN_SITE, TOKEN, http_scope, run_asgi, run_checks
@@ -146,6 +147,22 @@ def descriptors_left(count):
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+@contextlib.contextmanager
+def no_report_page():
+    """As where plumb was built without."""
+
+    def check_format(format):
+        error = plumb.Error("this plumb has no report page")
+        error.code = "not-built"
+        raise error
+
+    built, _plumb.check_format = _plumb.check_format, check_format
+    try:
+        yield
+    finally:
+        _plumb.check_format = built
+
+
 def check_what_cannot_be_recorded_has_one_status_in_all_servers():
     served_paths = []
 
@@ -159,15 +176,16 @@ def check_what_cannot_be_recorded_has_one_status_in_all_servers():
     in_loop = ASGIMiddleware(app_of_loop, RequestTimes(), control=control_asgi(plumb.Profiler(), token=TOKEN))
     headers = [(b"host", b"localhost"), (b"authorization", b"Bearer " + TOKEN.encode())]
 
-    async def with_few(left, scope, receive, send):
-        with descriptors_left(left):
+    async def hindered(by, scope, receive, send):
+        with by():
             await in_loop(scope, receive, send)
 
-    for left in range(3):
-        with descriptors_left(left):
+    few = [(functools.partial(descriptors_left, left), b"Too many open files") for left in range(3)]
+    for by, expected in few + [(no_report_page, b"no report page")]:
+        with by():
             status, _, sentence = in_threads("GET", "/?plumb", headers={"Authorization": "Bearer " + TOKEN})
-        start, body = run_asgi(functools.partial(with_few, left), http_scope(query_string=b"plumb", headers=headers))
-        assert (status, start["status"]) == (503, 503) and b"Too many open files" in sentence and sentence == body["body"], (left, sentence[:100], body)
+        start, body = run_asgi(functools.partial(hindered, by), http_scope(query_string=b"plumb", headers=headers))
+        assert (status, start["status"]) == (503, 503) and expected in sentence and sentence == body["body"], (by, sentence[:100], body)
     assert not served_paths
 
 

@@ -63,7 +63,7 @@ def _names_loopback(host: str) -> bool:
 
 def _is_of_another_site(headers: Mapping[str, str]) -> bool:
     """What a browser says of the page that asks; what is no browser says nothing. Old ones, and all without TLS, have no more than
-    the address of that page."""
+    the address of that page, and not even that if it hides it."""
     host = headers.get("host", "localhost").lower()
     own = ("http://" + host, "https://" + host)
     if "origin" in headers and headers["origin"].lower() not in own:

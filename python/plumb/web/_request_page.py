@@ -9,6 +9,7 @@ import urllib.parse
 from typing import Any, Awaitable, Callable, Iterable, Optional
 
 import plumb
+from plumb import _plumb
 from plumb.web._access import Refused, Request
 from plumb.web._control import Control, Response, as_asked
 from plumb.web._hosts import ASGIControl, WSGIControl, aside
@@ -67,11 +68,14 @@ class _Recorded:
         self._recording = plumb.profile(threads=threading.get_ident())
 
     def __enter__(self) -> plumb.Recording:
-        begun: plumb.Recording = as_asked(self._recording.__enter__)
-        return begun
+        return as_asked(self._begin)
 
     def __exit__(self, *raised: Any) -> None:
         as_asked(lambda: self._recording.__exit__(*raised))
+
+    def _begin(self) -> plumb.Recording:
+        _plumb.check_format("html")  # which is to be made of it
+        return self._recording.__enter__()
 
 
 def _is_asked(request: Request) -> bool:
