@@ -18,7 +18,7 @@ static const char tail[] =
 	"\n"
 	"	for dir in /proc/[0-9]*; do\n"
 	"		[[ -O $dir || $EUID == 0 ]] || continue\n"
-	"		{ IFS= read -r -d '' program <\"$dir/cmdline\"; } 2>/dev/null || continue\n"
+	"		{ IFS= read -r -n 1024 -d '' program <\"$dir/cmdline\"; } 2>/dev/null || continue\n"
 	"		[[ ${program##*/} == *python* ]] && printf '%s\\n' \"${dir#/proc/}\"\n"
 	"	done\n"
 	"}\n"

@@ -292,3 +292,31 @@ def test_zsh_completes(plumb, zsh, target, any_python):
     assert "printf" in program and "printf" in bare
     assert its_own == also == ["--month"]
     assert str(process.pid) in pids
+
+
+# What a process can have as an argument: commands to the terminal, also as bytes that are no UTF-8, a change of the direction of
+# text, and lines of its own, which fish takes for candidates.
+HOSTILE = [b"\x1b]0;title\x07", b"\x9b31m", "\u202eevil\u009b5m".encode(), b"\n1\tinit\n2", "größe".encode(), *[b"\x1b[H" * 25000] * 9]
+
+# Each process and its arguments, as the script hands them to the shell to be shown.
+SHOWN = {
+    "zsh": r"""compdef() { :; }; source $SCRIPT; _describe() { print -rl -- "${(@P)2}"; }; _plumb_pids""",
+    "fish": r"source $SCRIPT; complete -C 'plumb attach '",
+}
+
+
+@pytest.mark.parametrize("shell, flags", [("zsh", "-f"), ("fish", "--no-config")])
+def test_arguments_of_a_process_are_shown_in_letters_and_briefly(plumb, target, any_python, shell, flags):
+    script = plumb.path("." + shell)
+    script.write_text(written(plumb, "completion", shell))
+    environment = dict(os.environ, SCRIPT=str(script), HOME=str(plumb.directory), LC_ALL="C.UTF-8")
+    with target(any_python, "waiting.py", *HOSTILE) as process:
+        done = subprocess.run([tool(shell), flags, "-c", SHOWN[shell]], capture_output=True, timeout=PATIENCE,
+                              stdin=subprocess.DEVNULL, env=environment)
+    assert done.returncode == 0 and done.stderr == b"", done
+    lines = done.stdout.decode().splitlines()
+    shown = {int(line[0]): line[1] for line in (re.split("[\t:]", line, maxsplit=1) for line in lines)}
+    text = shown[process.pid]
+    assert text.isprintable() and "\u202e" not in text and "waiting.py" in text and "größe" in text, ascii(text)
+    assert "1?init?2" in text and shown.get(1, "") != "init", "a line of its own"
+    assert len(text) <= 1024
