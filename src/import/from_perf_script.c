@@ -209,10 +209,13 @@ static struct plumb_error *read_line(struct script *s, struct pl_span line)
 	return NULL;
 }
 
-/* perf has an empty line behind each stack. Where there are no stacks, or none has one, that says nothing. */
-static bool ends_within_stack(const struct script *s)
+/* perf ends each line, and has an empty one behind each stack. Where there are no stacks, or none has one, that says
+ * nothing. A line that was cut can look like another one: blanks like an empty line, a number like a smaller one. */
+static bool is_cut(const struct script *s, const struct pl_import_input *in)
 {
-	return s->in_event && s->stacks_end;
+	bool within_line = in->len && in->bytes[in->len - 1] != '\n';
+
+	return within_line || (s->in_event && s->stacks_end);
 }
 
 struct plumb_error *pl_perf_script_read(const struct pl_import_input *in, struct pl_sink *sink)
@@ -224,7 +227,7 @@ struct plumb_error *pl_perf_script_read(const struct pl_import_input *in, struct
 	sink->timed = true;
 	while (!err && pl_span_line(&text, &line))
 		err = read_line(&s, line);
-	s.p->meta.complete = !ends_within_stack(&s);
+	s.p->meta.complete = !is_cut(&s, in);
 	if (!err)
 		err = end_event(&s);
 	if (!err && !s.counted.len)

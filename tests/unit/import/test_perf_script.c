@@ -84,6 +84,41 @@ static void what_ends_within_a_stack_is_incomplete(void **state)
 	assert_true(is_complete("a 7 1.5: cycles: \n\t10 f (x)\n")); /* of one alone it is not known */
 }
 
+/* Is nothing missing, or nothing that could be known: of lines of whole stacks, and of the first one alone? */
+static bool ends_well(const char *text, size_t len)
+{
+	const char *first_end = strstr(text, "\n\n");
+
+	return text[len - 1] == '\n' && (text[len - 2] == '\n' || len <= (size_t)(first_end - text) + 1);
+}
+
+/* At every byte: what is within a line, which blanks begin, is no end of a stack. */
+static void a_cut_anywhere_is_told(const char *text)
+{
+	size_t event = (size_t)(strstr(text, ": \n") - text);
+
+	for (size_t len = 2; len <= strlen(text); len++) {
+		struct plumb_profile *p;
+		struct plumb_error *err = canon_try("perf-script", text, len, &p);
+
+		if (err) {
+			assert_true(len <= event); /* there is none yet */
+			plumb_error_destroy(err);
+			continue;
+		}
+		if (p->meta.complete != ends_well(text, len))
+			fail_msg("%zu bytes: complete is %d", len, p->meta.complete);
+		pl_profile_destroy(p);
+	}
+}
+
+static void a_cut_at_any_byte_is_told(void **state)
+{
+	a_cut_anywhere_is_told(real);
+	a_cut_anywhere_is_told("       a 7 1.5: cycles: \n\t    10 f (x)\n\t    20 g h (x y)\n\n"
+			       "       a 7 1.6: cycles: \n\t    10 f (x)\n\t    20 g h (x y)\n\n");
+}
+
 static void assert_one(const char *text, const char *want)
 {
 	struct plumb_profile *p = canon_import("perf-script", text, strlen(text));
@@ -190,6 +225,7 @@ int main(void)
 		cmocka_unit_test(frames_of_perf_have_their_origin),
 		cmocka_unit_test(other_events_are_skipped_and_counted),
 		cmocka_unit_test(what_ends_within_a_stack_is_incomplete),
+		cmocka_unit_test(a_cut_at_any_byte_is_told),
 		cmocka_unit_test(heads_come_in_many_shapes),
 		cmocka_unit_test(what_is_no_event_is_refused),
 		cmocka_unit_test(what_is_written_comes_back),
