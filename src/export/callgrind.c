@@ -164,6 +164,11 @@ static struct plumb_error *put_fact(const char *key, struct pl_text t, FILE *out
 	return err;
 }
 
+static void put_all(const char *key, const struct pl_callgraph *g, FILE *out)
+{
+	fprintf(out, "%s: %" PRIu64 " %" PRIu64 "\n", key, g->all.samples, g->all.weight_ns);
+}
+
 static struct plumb_error *put_header(const struct plumb_profile *p, const char *made_by, const struct pl_callgraph *g,
 				      FILE *out)
 {
@@ -179,7 +184,7 @@ static struct plumb_error *put_header(const struct plumb_profile *p, const char 
 	fprintf(out, "desc: Trigger: samples of %s; calls=N is a number of samples, not of calls\n",
 		pl_mode_time(p->meta.mode));
 	fputs("positions: line\nevent: ns : Nanoseconds\nevents: Samples ns\n", out);
-	fprintf(out, "summary: %" PRIu64 " %" PRIu64 "\n", g->all.samples, g->all.weight_ns);
+	put_all("summary", g, out);
 	return err;
 }
 
@@ -239,6 +244,8 @@ struct plumb_error *pl_callgrind_write(const struct plumb_profile *p, const stru
 		if (g.lines.len)
 			qsort(g.lines.data, g.lines.len, sizeof *g.lines.data, compare_lines);
 		put_functions(&w);
+		putc('\n', out);
+		put_all("totals", &g, out); /* the import knows by it that nothing was cut off */
 	}
 	free(w.file_known);
 	free(w.object_known);

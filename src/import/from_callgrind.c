@@ -48,6 +48,7 @@ struct reader {
 	struct named current, called;
 	uint32_t line_file; /* file of the lines that follow: fi= and fe= change it */
 	bool is_call;	    /* the next costs are those of a call */
+	bool has_totals;
 	uint32_t pid;
 	uint64_t summary, totals; /* what the file says that all of it costs, before and behind the costs; 0: nothing */
 };
@@ -316,6 +317,10 @@ static struct plumb_error *read_header(struct reader *r, struct pl_span key, str
 		r->ours = pl_span_starts(value, OURS);
 		r->flow.roots = r->ours ? PL_FLOW_GIVEN : PL_FLOW_UNCALLED;
 	}
+	if (pl_span_is(key, "totals")) {
+		r->has_totals = true;
+		add_told(r, value, &r->totals);
+	}
 	if (pl_span_is(key, "pid") && number_of(value, &pid) && pid <= UINT32_MAX)
 		r->pid = (uint32_t)pid;
 	else if (pl_span_is(key, "desc") && r->ours && memmem(value.s, value.len, "samples of CPU time", 19))
@@ -324,8 +329,6 @@ static struct plumb_error *read_header(struct reader *r, struct pl_span key, str
 		meta->mode = PL_MODE_GIL;
 	else if (pl_span_is(key, "summary"))
 		add_told(r, value, &r->summary);
-	else if (pl_span_is(key, "totals"))
-		add_told(r, value, &r->totals);
 	return NULL; /* version, part and others say nothing about costs */
 }
 
@@ -398,12 +401,15 @@ static struct plumb_error *read_line(struct reader *r, struct pl_span t)
 	return read_header(r, (struct pl_span){t.s, at}, pl_span_trim((struct pl_span){t.s + at + 1, t.len - at - 1}));
 }
 
-/* Is there less than the file says? Those of others may round each cost. */
+/* Ours end with what all of it costs. Of others it is known only if there is less than they say, and they may round
+ * each cost: not that the last number is cut, nor by a line that does not end, as some programs leave the last one. */
 static bool is_cut(const struct reader *r, uint64_t cost)
 {
 	uint64_t told = r->summary > r->totals ? r->summary : r->totals;
 
-	return told > cost && told - cost > (r->ours ? 0 : told / MOST_ROUNDED);
+	if (r->ours)
+		return !r->has_totals || r->totals != cost;
+	return told > cost && told - cost > told / MOST_ROUNDED;
 }
 
 static void set_meta(struct reader *r)

@@ -118,6 +118,26 @@ static void a_callgrind_file_that_was_cut_is_incomplete(void **state)
 	expect_complete("creator: plumb 0.1.0\nevents: Samples ns\nsummary: 1000 5\nfn=f\n1 999 4\n", false);
 }
 
+/* Within its last costs, too, and in the calls behind them. */
+static void a_cut_of_our_own_at_any_byte_is_told(void **state)
+{
+	static const char text[] = "# callgrind format\ncreator: plumb 0.1.0\nevents: Samples ns\nsummary: 30 3000\n\n"
+				   "fl=(0) ~\nfn=(0) <all>\ncfi=(1) a.py\ncfn=(1) f\ncalls=30 1\n0 30 3000\n\n"
+				   "fl=(1)\nfn=(1)\n2 10 1000\ncfi=(1)\ncfn=(2) g\ncalls=20 5\n3 20 2000\n\n"
+				   "fl=(1)\nfn=(2)\n6 20 2000\ncfi=(1)\ncfn=(1)\ncalls=12 1\n7 12 1200\n\n"
+				   "totals: 30 3000\n";
+	size_t creator_end = (size_t)(strstr(text, "events:") - text);
+	size_t all = (size_t)(strstr(text, "totals: 30") - text) + strlen("totals: 30"); /* what follows is known */
+	struct got g;
+
+	for (size_t len = creator_end; len < sizeof text; len++) {
+		read_bytes("callgrind", text, len, &g);
+		if (!g.err && g.p->meta.complete != (len >= all))
+			fail_msg("%zu bytes: complete is %d", len, g.p->meta.complete);
+		release(&g);
+	}
+}
+
 static void without_recursion_all_figures_are_kept(void **state)
 {
 	static const char text[] = HEAD "fl=(1) x.py\nfn=(1) a\n5 10 1\ncfn=(2) b\ncalls=3 7\n6 60\n"
@@ -358,6 +378,7 @@ int main(void)
 		cmocka_unit_test(weights_are_kept_where_samples_are_few),
 		cmocka_unit_test(callgrind_errors_name_the_line),
 		cmocka_unit_test(a_callgrind_file_that_was_cut_is_incomplete),
+		cmocka_unit_test(a_cut_of_our_own_at_any_byte_is_told),
 		cmocka_unit_test(callers_may_be_numbers_of_calls),
 		cmocka_unit_test(pstats_errors_name_the_byte),
 		cmocka_unit_test(our_own_files_come_back),
