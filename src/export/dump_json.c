@@ -82,7 +82,7 @@ static void wait_object(struct pl_json *j, const struct pl_dump_wait *w, const s
 	other_or_null(j, "child", &w->child);
 	other_or_null(j, "holder", &w->holder);
 	pl_dump_json_text_or_null(j, "path", w->path);
-	pl_json_key_u64_or_null(j, "limit_ns", w->limited && !w->left_known, w->limit_ns);
+	pl_json_key_u64_or_null(j, "limit_ns", w->limited && w->limit_ns, w->limit_ns);
 	if (w->left_known)
 		pl_json_key_i64(j, "left_ns", w->left_ns);
 	else

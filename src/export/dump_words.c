@@ -184,7 +184,9 @@ static void put_time(const struct pl_dump_wait *w, FILE *out)
 {
 	if (!w->limited)
 		return;
-	if (!w->left_known)
+	if (!w->left_known && !w->limit_ns)
+		fputs(w->on == PL_WAITS_TIME ? "" : ", with a time limit", out);
+	else if (!w->left_known)
 		fprintf(out, ", for %s%s", w->on == PL_WAITS_TIME ? "" : "up to ",
 			pl_units_time((double)w->limit_ns).s);
 	else if (w->left_ns > 0)

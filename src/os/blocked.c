@@ -47,13 +47,15 @@ static void set_limit(struct question *q, int64_t ns)
 	q->ret->limit_ns = (uint64_t)ns;
 }
 
+/* What is left is so now: of who lives no more it would be other at each look, and on each machine. */
 static void set_end(struct question *q, clockid_t clock, int64_t end_ns)
 {
 	struct timespec now;
 
-	if (clock_gettime(clock, &now) != 0)
+	q->ret->limited = true;
+	if (!q->pid || clock_gettime(clock, &now) != 0)
 		return;
-	q->ret->limited = q->ret->left_known = true;
+	q->ret->left_known = true;
 	q->ret->left_ns = end_ns - (now.tv_sec * 1000000000 + now.tv_nsec);
 }
 

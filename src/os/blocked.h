@@ -37,14 +37,15 @@ struct pl_blocked {
 	pid_t child;	   /* 0: any, < 0: any of that process group */
 	pid_t lock_holder; /* 0 unknown */
 	bool limited;	   /* it waits for a time at most */
-	uint64_t limit_ns; /* relative: that time as it was asked for */
+	uint64_t limit_ns; /* relative: that time as it was asked for; 0: not known */
 	bool left_known;   /* absolute: */
 	int64_t left_ns;   /* what is left of it; negative: over */
 	char path[256];
 };
 
 /** Never fails: arguments that cannot be read leave their facts out. @p info->syscall must be >= 0. @p mem is the
- * target's memory. @p pid 0: it lives no more, nothing is looked up in /proc, nor in @p locks. */
+ * target's memory. @p pid 0: it lives no more, nothing is looked up in /proc, nor in @p locks, and
+ * no clock of now says what is left. */
 void pl_blocked_describe(pid_t pid, struct pl_mem *mem, struct pl_file_locks *locks,
 			 const struct pl_activity_info *info, struct pl_blocked *ret);
 /** Does a call of fcntl wait for a lock on the file? */

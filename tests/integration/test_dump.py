@@ -576,6 +576,8 @@ def test_a_core_shows_what_the_living_process_showed(plumb, target, minor, tmp_p
         assert lines == [(f["qualname"], f["file"], f["line"], f["column"], f["source"]) for f in then[name]["frames"]]
         assert thread["wait"]["call"] == then[name]["wait"]["call"], thread
     assert {t["signal"] for t in process["threads"]} == {None, signal.SIGABRT}
+    assert dump(plumb, "--core", core, *where)["threads"] == process["threads"], "nothing is counted from now"
+    assert not any(thread["wait"] and thread["wait"]["left_ns"] is not None for thread in now.values())
     text = plumb("dump", *IN_TIME, "--core", core, *where)
     assert text.status == 0 and "from the core %s" % core in text.stdout and "received signal 6" in text.stdout, text
 

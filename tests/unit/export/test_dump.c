@@ -489,6 +489,29 @@ static void test_tasks_that_were_not_looked_for(void **state)
 	pl_dump_destroy(one);
 }
 
+/* As that of a core, whose end is a time of a clock that has gone on. */
+static void test_a_limit_that_is_not_known(void **state)
+{
+	const struct pl_dump_look look = {.width = 80};
+	struct pl_dump_process p = {.pid = 1, .command = text("command")};
+	struct pl_dump_thread sleeper = thread_of("sleeper", 2, PL_DOING_BLOCKED);
+	struct pl_dump_thread waiter = thread_of("waiter", 3, PL_DOING_BLOCKED);
+	struct pl_dump *one;
+
+	sleeper.wait = wait_in("clock_nanosleep", PL_WAITS_TIME, no_fd());
+	waiter.wait = wait_in("read", PL_WAITS_FD, fd_of(3, "file", "/x"));
+	sleeper.wait.limited = waiter.wait.limited = true;
+	assert_ok(pl_dump_create(&one));
+	add(&p, sleeper, NULL, 0);
+	add(&p, waiter, NULL, 0);
+	assert_true(pl_vec_push(&one->processes, p));
+	char *got = text_of(one, &look);
+	assert_non_null(strstr(got, "sleeper (2): sleeping in clock_nanosleep\n"));
+	assert_non_null(strstr(got, ", with a time limit\n"));
+	free(got);
+	pl_dump_destroy(one);
+}
+
 static void test_json(void **state)
 {
 	char *got = NULL;
@@ -520,9 +543,12 @@ static void test_adopt(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_text), cmocka_unit_test(test_every_width),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_text),
+					   cmocka_unit_test(test_every_width),
 					   cmocka_unit_test(test_tasks_that_were_not_looked_for),
-					   cmocka_unit_test(test_json), cmocka_unit_test(test_adopt)};
+					   cmocka_unit_test(test_a_limit_that_is_not_known),
+					   cmocka_unit_test(test_json),
+					   cmocka_unit_test(test_adopt)};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

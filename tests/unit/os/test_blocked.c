@@ -220,6 +220,27 @@ static void test_sleep_until(void **state)
 	assert_in_range(b.left_ns, (HOUR - 2 * PATIENCE_S) * 1000000000ull, HOUR * 1000000000ull);
 }
 
+/* Of a core it would be other at each look. */
+static void test_the_dead_have_no_time_left(void **state)
+{
+	struct timespec end = {.tv_sec = HOUR};
+	struct pl_activity_info sleep = {.syscall = SYS_clock_nanosleep,
+					 .args = {CLOCK_MONOTONIC, TIMER_ABSTIME, (uintptr_t)&end}};
+	struct pl_activity_info lock = {.syscall = SYS_futex,
+					.args = {(uintptr_t)&futex_word, FUTEX_WAIT_BITSET, 0, (uintptr_t)&end}};
+	const struct pl_activity_info *infos[] = {&sleep, &lock};
+	struct pl_mem_live *live;
+	struct pl_blocked b;
+
+	assert_ok(pl_mem_live_create(getpid(), &live));
+	for (size_t i = 0; i < 2; i++) {
+		pl_blocked_describe(0, pl_mem_live_mem(live), NULL, infos[i], &b);
+		assert_true(b.limited && !b.left_known);
+		assert_int_equal(b.limit_ns, 0);
+	}
+	pl_mem_live_destroy(live);
+}
+
 static void do_futex(void)
 {
 	struct timespec ts;
@@ -488,6 +509,7 @@ int main(void)
 		cmocka_unit_test(test_select),
 		cmocka_unit_test(test_sleep),
 		cmocka_unit_test(test_sleep_until),
+		cmocka_unit_test(test_the_dead_have_no_time_left),
 		cmocka_unit_test(test_futex),
 		cmocka_unit_test(test_sockets),
 		cmocka_unit_test(test_wait),
