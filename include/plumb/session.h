@@ -217,6 +217,10 @@ PLUMB_API struct plumb_error *plumb_session_last(struct plumb_session *s, uint64
  */
 PLUMB_API struct plumb_error *plumb_session_between(struct plumb_session *s, uint64_t *from_ns, uint64_t *to_ns,
 						    struct plumb_profile **ret) PLUMB_MUST_CHECK;
+/** Open the file of the recording once more, to read what was written so far and what will be, whatever has its name by
+ * now. -1: it is no file, it could not be written to its end, or plumb_session_finish() was called. Any thread. Owner
+ * of the descriptor: caller. */
+PLUMB_API int plumb_session_recording(struct plumb_session *s);
 /** Return after @p timeout_ms (-1: no limit) or when sampling has ended. */
 PLUMB_API void plumb_session_wait(struct plumb_session *s, int timeout_ms, struct plumb_status *ret);
 /** Ask the sampling to end; the target lives on. Async-signal-safe, any thread; of plumb_session_own() not while

@@ -97,9 +97,9 @@ struct ext_report {
 int ext_report_init(struct ext_report *r, PyObject *kwargs);
 void ext_report_deinit(struct ext_report *r);
 
-/* profile_type.c, session_type.c, unnamed_file.c, profile_tree.c */
+/* profile_type.c, session_type.c, held_file.c, profile_tree.c */
 
-extern PyType_Spec ext_profile_spec, ext_session_spec, ext_unnamed_file_spec;
+extern PyType_Spec ext_profile_spec, ext_session_spec, ext_held_file_spec;
 
 /** A Profile of @p p, which is the session's if there is one: then that goes with it, else the profile does. Takes both
  * over, also when it fails. */

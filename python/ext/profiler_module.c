@@ -22,9 +22,9 @@ static int init_types(PyObject *module, struct ext_profiler *st)
 	st->error = ext_new_error();
 	st->profile_type = ext_new_type(module, &ext_profile_spec);
 	st->session_type = ext_new_type(module, &ext_session_spec);
-	PyObject *file_type = ext_new_type(module, &ext_unnamed_file_spec);
+	PyObject *file_type = ext_new_type(module, &ext_held_file_spec);
 	int failed = add(module, "Error", st->error) < 0 || add(module, "Profile", st->profile_type) < 0 ||
-		     add(module, "Session", st->session_type) < 0 || add(module, "UnnamedFile", file_type) < 0;
+		     add(module, "Session", st->session_type) < 0 || add(module, "HeldFile", file_type) < 0;
 
 	Py_XDECREF(file_type);
 	return failed ? -1 : 0;

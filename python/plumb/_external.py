@@ -19,7 +19,7 @@ from typing import Any, Collection, Dict, Iterator, List, Optional, Tuple, Union
 
 from plumb import _binary, _forks, _tags, _threads
 from plumb._gil import as_profile
-from plumb._plumb import Error, Profile, UnnamedFile, add_up, allow_tracer
+from plumb._plumb import Error, HeldFile, Profile, add_up, allow_tracer
 from plumb._session import Status
 from plumb._trees import create
 from plumb._step import Step
@@ -53,7 +53,7 @@ with contextlib.suppress(OSError):
     tempfile.gettempdir()
 
 # So that this process can allow it before it tries.
-_AFTER_A_LINE = ["/bin/sh", "-c", 'read -r _ && exec "$0" "$@" </dev/null']
+_AFTER_A_LINE = ["/bin/sh", "-c", 'read -r _ && exec "$0" "$@"']
 
 
 def _asks_for_permission() -> bool:
@@ -97,22 +97,20 @@ def sentence(said: str) -> str:
 _allowed = 0
 
 
-def _popen(command: List[str], output: int, messages: int) -> "subprocess.Popen[bytes]":
+def _popen(command: List[str], output: int, messages: int, line: _Line) -> "subprocess.Popen[bytes]":
     """Start a program that may read this process."""
     gated = _asks_for_permission()
     # A session of its own: Ctrl-C is for this program.
     process = subprocess.Popen(
         [*_AFTER_A_LINE, *command] if gated else command,
-        stdin=subprocess.PIPE,
+        stdin=line.theirs.fileno(),
         stdout=output,
         stderr=messages,
         start_new_session=True,
     )
-    assert process.stdin
-    with process.stdin:
-        if gated:
-            allow_tracer(process.pid)
-            process.stdin.write(b"\n")
+    if gated:
+        allow_tracer(process.pid)
+        os.write(line.ours.fileno(), b"\n")
     return process
 
 
@@ -126,8 +124,8 @@ class _Program:
         self._done = threading.Lock()
         self._done.acquire()
 
-    def start(self, command: List[str], output: int, messages: int) -> "subprocess.Popen[bytes]":
-        _thread.start_new_thread(self._start, (command, output, messages))
+    def start(self, command: List[str], output: int, messages: int, line: _Line) -> "subprocess.Popen[bytes]":
+        _thread.start_new_thread(self._start, (command, output, messages, line))
         self._done.acquire()
         if self._error is not None:
             raise self._error
@@ -140,9 +138,9 @@ class _Program:
         """None: it was not started yet."""
         return self._made.get("")
 
-    def _start(self, command: List[str], output: int, messages: int) -> None:
+    def _start(self, command: List[str], output: int, messages: int, line: _Line) -> None:
         try:  # this thread is not to be sampled
-            process = _popen([*command, "--after", str(threading.get_native_id())], output, messages)
+            process = _popen([*command, "--after", str(threading.get_native_id())], output, messages, line)
             if self._made.setdefault("", process) is not process:
                 _end_in_time(process, None)
         except BaseException as error:
@@ -161,18 +159,18 @@ def allowed(command: List[str], output: int, messages: int) -> Iterator["subproc
     """One for a moment, which ends by itself. Who was let before may go on. No thread starts it: it would be seen, and might be taken for
     one that has ended before and had its number."""
     try:
-        yield _popen(command, output, messages)
+        yield _popen(command, output, messages, _Line())
     finally:
         if _allowed:
             allow_tracer(_allowed)
 
 
-class Unnamed:
-    """A file that is in no directory, and gone with this object. A child of a fork has no use for it, and may give its number to
-    another file: there it is closed at once."""
+class Held:
+    """A file that is open for as long as this object is there. A child of a fork has no use for it, and may give its number to another
+    file: there it is closed at once."""
 
-    def __init__(self) -> None:
-        self._file = UnnamedFile(tempfile.gettempdir())
+    def __init__(self, file: HeldFile) -> None:
+        self._file = file
         _forks.tell(self)
 
     def _after_fork(self) -> None:
@@ -181,21 +179,18 @@ class Unnamed:
     def close(self) -> None:
         self._file.close()
 
+    def received(self) -> Optional[HeldFile]:
+        """Through this end of a socket."""
+        return self._file.received()
+
     def fileno(self) -> int:
         fd = self._file.fileno()
         if fd < 0:
             raise Error("what was recorded is lost: the program has closed its descriptor")
         return fd
 
-    def text(self) -> str:
-        fd = self.fileno()
-        return os.pread(fd, os.fstat(fd).st_size, 0).decode(errors="replace")
-
     def stat(self) -> os.stat_result:
         return os.fstat(self.fileno())
-
-    def empty(self) -> None:
-        os.ftruncate(self.fileno(), 0)
 
     @property
     def path(self) -> str:
@@ -226,6 +221,46 @@ class Unnamed:
         while piece:
             at += os.write(fd, piece)
             piece = os.pread(self.fileno(), _PIECE, at)
+
+
+class Unnamed(Held):
+    """A file that is in no directory, and gone with this object."""
+
+    def __init__(self) -> None:
+        super().__init__(HeldFile(tempfile.gettempdir()))
+
+    def text(self) -> str:
+        fd = self.fileno()
+        return os.pread(fd, os.fstat(fd).st_size, 0).decode(errors="replace")
+
+    def empty(self) -> None:
+        os.ftruncate(self.fileno(), 0)
+
+
+class _Named(Held):
+    """What plumb writes under a name, which by now may be another file's, or nobody's."""
+
+    def __init__(self, file: HeldFile, name: str) -> None:
+        super().__init__(file)
+        self._name = name
+
+    def fileno(self) -> int:
+        self._file.find(self._name)
+        return super().fileno()
+
+
+class _Line:
+    """Between us and a program that is started: its standard input, through which it is let go on, and hands over what it writes."""
+
+    def __init__(self) -> None:
+        self.ours, self.theirs = map(Held, HeldFile.sockets())
+
+    def received(self) -> Optional[HeldFile]:
+        return self.ours.received()
+
+    def close(self) -> None:
+        self.ours.close()
+        self.theirs.close()
 
 
 def _ask_to_end(process: "subprocess.Popen[bytes]", announced: Optional[Unnamed]) -> None:
@@ -264,12 +299,11 @@ class ExternalSession:
     def __init__(self, recording: Union[str, Unnamed], tags: bool, hidden: Collection[int], **options: Any) -> None:
         if hidden:
             raise ValueError("no thread can be hidden from the engine that is external: name those to be sampled")
-        self._recording = recording
-        path = self._path
+        path = recording if isinstance(recording, str) else recording.path
         if os.path.exists(path) and not os.path.isfile(path):
             raise ValueError("%s is no file, from which could be read what the engine that is external has recorded" % path)
         # Whether and when that is replaced is the program's to decide.
-        self._older = self._written_file()
+        self._older = isinstance(recording, str) and os.path.lexists(path)
         self._outcome: Optional[Profile] = None
         self._failure: Optional[Error] = None
         self._told = False  # that it shall end
@@ -277,15 +311,13 @@ class ExternalSession:
         self._pid = os.getpid()
         # Files: a pipe could be held open by whoever is forked meanwhile.
         self._messages = Unnamed()
-        self._announced, self._program = Unnamed(), _Program()
+        self._announced, self._program, self._line = Unnamed(), _Program(), _Line()
         self._finalizer = weakref.finalize(self, _terminate, self._program, self._announced, self._messages, self._pid)
         _forks.tell(self)
         self._process = self._start([_binary.find(), *_arguments(path, tags, options)])
         self._wait_until_it_samples()
-
-    @property
-    def _path(self) -> str:
-        return self._recording if isinstance(self._recording, str) else self._recording.path
+        self._recording = recording if isinstance(recording, Unnamed) else self._handed_over(recording)
+        self._line.close()
 
     def _after_fork(self) -> None:
         """This is the child of a fork: the process is not its child."""
@@ -297,7 +329,7 @@ class ExternalSession:
 
     def _start(self, command: List[str]) -> "subprocess.Popen[bytes]":
         global _allowed
-        process = self._program.start(command, self._announced.fileno(), self._messages.fileno())
+        process = self._program.start(command, self._announced.fileno(), self._messages.fileno(), self._line)
         _allowed = process.pid
         return process
 
@@ -310,6 +342,13 @@ class ExternalSession:
                 self._announced.close()
                 self._messages.close()
                 raise Error("plumb could not attach: %s" % said)
+
+    def _handed_over(self, name: str) -> Held:
+        file = self._line.received()
+        if file is None:
+            self._finalizer()
+            raise Error("plumb could not attach: it does not hand over what it writes to %s, as a plumb of this version does" % name)
+        return _Named(file, name)
 
     def goes_on(self) -> bool:
         """Whether it will write more, asked in a loop."""
@@ -332,25 +371,14 @@ class ExternalSession:
     def status(self) -> Status:
         return {"engine": _ENGINE, "ended": not self._runs(), "forked": os.getpid() != self._pid}
 
-    def _written_file(self) -> Optional[Tuple[int, int]]:
-        """Which one it is; None: there is none, or nothing in it."""
-        try:
-            found = os.stat(self._recording) if isinstance(self._recording, str) else self._recording.stat()
-        except OSError:
-            return None
-        return (found.st_dev, found.st_ino) if found.st_size else None
-
-    def _open(self) -> Profile:
-        return Profile.open(self._recording) if isinstance(self._recording, str) else self._recording.profile()
-
     def written(self) -> Optional[Profile]:
-        """So far, which lags behind by a second at most. None: nothing yet, or only an older recording."""
+        """So far, which lags behind by a second at most. None: nothing yet."""
         if self._outcome:
             return self._outcome
-        if self._written_file() in (None, self._older):
+        if not self._recording.stat().st_size:
             return None
         try:
-            found = self._open()
+            found = self._recording.profile()
             return found if found.info()["duration"] else None
         except Error as error:
             if error.code == "empty":
@@ -373,19 +401,20 @@ class ExternalSession:
         if self._failure is not None:
             raise self._failure
         if self._outcome is None:
-            self._outcome = as_profile(create()) if self.left_older() else self._open()
+            self._outcome = self._recording.profile()
         return self._outcome
 
     def left_older(self) -> bool:
         """After stop(): whether nothing was sampled, and what had the file's name before stays."""
-        return self._older is not None and self._written_file() == self._older
+        return self._older and self._outcome is not None and not self._outcome.info()["samples"]
 
     def leave(self) -> None:
-        """As stop(), when the interpreter ends: nobody would end what does not. Nothing if somebody has called that, and knows."""
-        if not self._finalizer.alive:
-            return
-        _end_in_time(self._process, self._announced)
-        self.stop()
+        """As stop(), when the interpreter ends: nobody would end what does not. Only what is open is closed if somebody has called that,
+        and knows."""
+        if self._finalizer.alive:
+            _end_in_time(self._process, self._announced)
+            self.stop()
+        self._recording.close()
 
     def _end(self) -> None:
         self._finalizer.detach()

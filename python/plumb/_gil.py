@@ -18,7 +18,7 @@ import warnings
 from typing import Any, Collection, Deque, Dict, Iterator, List, Optional, Set, Tuple, Union
 
 from plumb import _forks, _imports, _threads
-from plumb._plumb import Error, Profile, Session, UnnamedFile
+from plumb._plumb import Error, HeldFile, Profile, Session
 from plumb._session import Status, Tree
 from plumb._trees import create, merge, process
 from plumb._unseen import NAME
@@ -117,7 +117,7 @@ def _pieces(tree: Tree) -> Iterator[str]:
 
 
 def as_profile(tree: Tree) -> Profile:
-    held = UnnamedFile(None)
+    held = HeldFile(None)
     with open(held.fileno(), "w", encoding="utf-8", closefd=False) as file:
         file.writelines(_pieces(tree))
     return Profile.open("/proc/self/fd/%d" % held.fileno(), "dask")

@@ -2,6 +2,8 @@
 /* plumb attach: sample a running process. Layer cli. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -118,6 +120,37 @@ static void wait_until_it_has_ended(pid_t pid, uint64_t tid)
 		nanosleep(&step, NULL);
 }
 
+static void send_descriptor(int to, int fd)
+{
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(sizeof fd)] = {0};
+	char byte = 0;
+	struct iovec bytes = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr message = {
+		.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
+	struct cmsghdr *first = CMSG_FIRSTHDR(&message);
+
+	first->cmsg_level = SOL_SOCKET;
+	first->cmsg_type = SCM_RIGHTS;
+	first->cmsg_len = CMSG_LEN(sizeof fd);
+	memcpy(CMSG_DATA(first), &fd, sizeof fd);
+	(void)sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Who has given us a socket reads the recording through that, and asks for it by no name: another file may have that by
+ * then, and it may have lost the rights to open it. */
+static void hand_over_recording(struct plumb_session *s)
+{
+	struct stat st;
+
+	if (fstat(STDIN_FILENO, &st) != 0 || !S_ISSOCK(st.st_mode))
+		return;
+	int fd = plumb_session_recording(s);
+	if (fd < 0)
+		return;
+	send_descriptor(STDIN_FILENO, fd);
+	close(fd);
+}
+
 /* On standard output, where attach has nothing else to say. */
 static void announce(void)
 {
@@ -152,8 +185,10 @@ static int sample(struct config *c, struct chosen *chosen, struct second_output 
 		return complain_error(err);
 	signals_for_attach();
 	signals_watch(s);
-	if (c->announce)
+	if (c->announce) {
+		hand_over_recording(s);
 		announce();
+	}
 	sampled_ns = watch(c, s);
 	status = outcome_tell(c, s, second, &result);
 	tell_early_end(c, chosen, &result, sampled_ns);

@@ -2,6 +2,7 @@
 /* Layer session: the recording of a session. Under `work`, or while there is no consumer. */
 #include "session_parts.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,27 @@ static void read_recording_again(struct plumb_session *s)
 
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		plumb_error_destroy(pl_again_from_mapping(s->profile, fd, (size_t)st.st_size, &info));
+}
+
+static int open_to_read(int fd)
+{
+	char name[32];
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return -1;
+	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+	return open(name, O_RDONLY | O_CLOEXEC);
+}
+
+int plumb_session_recording(struct plumb_session *s)
+{
+	if (pl_session_forked(s))
+		return -1;
+	pthread_mutex_lock(&s->work);
+	int fd = s->writer ? open_to_read(pl_capture_fd(s->writer)) : -1;
+	pthread_mutex_unlock(&s->work);
+	return fd;
 }
 
 /* Whether there is an older file still, which has more to tell. */

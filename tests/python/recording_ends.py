@@ -206,6 +206,7 @@ def ways_to_keep_a_session():
     with contextlib.suppress(plumb.Error):
         _binary.find()
         ways += [(lambda: plumb.start(engine="external"), stop), (lambda: profiler(engine="external"), stop)]
+        ways.append((lambda: plumb.start(engine="external", output=os.path.join(OUT, "outside.plumb")), stop))
     return ways
 
 

@@ -12,7 +12,7 @@ import threading
 
 import plumb.profile as profile
 from checks import ENGINE, IN_PROCESS, run_all, spin, spin_until
-from plumb._plumb import UnnamedFile
+from plumb._plumb import HeldFile
 from trees import nodes
 
 if sys.version_info >= (3, 13):
@@ -328,7 +328,7 @@ for thread in threads: thread.join()
 
 def check_a_child_of_a_fork_keeps_what_it_maps():
     """It may lie where the parent has the page that holds a file without a name."""
-    file = UnnamedFile(None)
+    file = HeldFile(None)
     pid = os.fork()
     if pid == 0:
         pages = [mmap.mmap(-1, mmap.PAGESIZE) for _ in range(8)]

@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import tempfile
 
 import pytest
 
@@ -262,19 +263,81 @@ def test_an_older_recording_stays_until_the_external_engine_has_samples(one, plu
     status, said, errors = ended(one, instead + REFUSED.format(engine="external", output=str(path)))
     assert (status, errors, path.read_bytes()) == (0, "", older) and "could not attach" in said
     program.write_text("#!/bin/sh\necho sampling\nexec sleep infinity\n")
+    status, said, errors = ended(one, instead + REFUSED.format(engine="external", output=str(path)))
+    assert (status, errors, path.read_bytes()) == (0, "", older) and "does not hand over what it writes to %s" % path in said
     code = """
-import os
-p = plumb.start(engine="external", output=%r)
+p = plumb.start(engine="external", output=%r, threads=thread, mode="cpu")
 print(p._session.written())
-for _ in range(2):
-    try: p.stop()
-    except plumb.Error: print("failed", flush=True)
-os._exit(0)
 """
-    assert ended(one, instead + code % str(path)) == (0, "None\nfailed\nfailed\n", "")
-    assert path.read_bytes() == older
+    status, said, _ = ended(one, NOTHING_TO_SAMPLE + code % str(path))
+    assert (status, said, path.read_bytes()) == (0, "None\n", older)
     assert ended(one, whole % ("external", str(path))) == (0, "remote\n", "")
     assert path.read_bytes() != older
+
+
+# What somebody may do to a recording that is written, or to its folder, and what plumb says of it in the end.
+TAKEN_AWAY = {
+    "unlinked": ("os.unlink(path)", None),
+    "renamed": ("os.rename(path, path + '.moved')", None),
+    "its folder renamed": ("os.rename(folder, folder + '.moved')", None),
+    "its folder gone": ("os.unlink(path); os.rmdir(folder)", "cannot write"),
+    "a pipe instead": ("os.unlink(path); os.mkfifo(path)", "was made by another program meanwhile"),
+    "another one instead": ("with plumb.profile() as other: pass\nos.unlink(path); other.save(path)", "was made by another program meanwhile"),
+}
+GROWN = """
+import os, sys
+path = %r
+folder = os.path.dirname(path)
+p = plumb.start(engine="external", output=path)
+while not p.tree()["count"]: busy(100)
+"""
+
+
+@pytest.mark.parametrize("how", TAKEN_AWAY)
+def test_what_is_written_from_outside_is_found_whatever_has_its_name(one, tmp_path, how):
+    """While it grows, at the end, and after an end that was told as a failure: nobody waits for ever, or has what is somebody else's."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    taken, trouble = TAKEN_AWAY[how]
+    code = GROWN % str(folder / "x.plumb") + taken + """
+before = p.info()["samples"]
+while p.info()["samples"] < before + 20: busy(100)
+try: p.stop()
+except plumb.Error as error: print(error)
+else: print("well")
+print(p.info()["samples"] >= before + 20, "busy" in p.text())
+"""
+    status, said, errors = ended(one, code)
+    first, rest = said.split("\n", 1)
+    assert (status, rest, errors) == (0, "True True\n", "") and (trouble in first if trouble else first == "well"), said
+
+
+def test_a_pipe_that_gets_the_name_when_plumb_has_ended_is_not_opened(one, tmp_path):
+    code = GROWN % str(tmp_path / "x.plumb") + """
+wait = p._session._wait_for_end
+def wait_and_replace():
+    wait()
+    os.unlink(path)
+    os.mkfifo(path)
+p._session._wait_for_end = wait_and_replace
+p.stop()
+print("busy" in p.text())
+"""
+    assert ended(one, code) == (0, "True\n", "")
+
+
+def test_what_is_written_from_outside_is_found_again_by_a_program_that_closes_all_descriptors(one, tmp_path):
+    """Where its name leads to it still: else that is told, and what has the name is not opened."""
+    for taken in "", "os.unlink(path)\nos.mkfifo(path)\n":
+        code = GROWN % str(tmp_path / "x.plumb") + "os.closerange(3, 4096)\n" + taken + """
+try: p.info()
+except plumb.Error as error: print(error)
+try: p.stop()
+except plumb.Error as error: print("failed")
+else: print("busy" in p.text())
+"""
+        told = "what was recorded is lost: the program has closed its descriptor\nfailed\n" if taken else "True\n"
+        assert ended(one, code) == (0, told, "")
 
 
 NOTHING_TO_SAMPLE = """
@@ -506,6 +569,16 @@ def test_a_daemon_that_gives_up_its_rights_has_its_recording(one, begin, wait, e
     """It may not signal plumb any more, which stays root's, nor open by name what it has open itself."""
     output, errors = dropped(one, begin, "%s\n%s\n%sprint('busy' in p.text())" % (wait, end, CHILDREN))
     assert (output[:2], errors) == (["none is left", "True"], "")
+
+
+@pytest.mark.parametrize("mode", [0o700, 0o755])
+def test_a_daemon_that_gives_up_its_rights_has_the_recording_that_it_named(one, mode):
+    """Whether it may look into the folder, where the file is root's, or not."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, mode)
+        begin = "p = plumb.start(engine='external', output=%r)" % os.path.join(folder, "x.plumb")
+        end = "while p.info()['samples'] < 20: busy(100)\np.stop()\nprint('busy' in p.text())"
+        assert dropped(one, begin, end) == (["True", ""], "")
 
 
 def test_a_daemon_that_has_no_word_with_plumb_any_more_is_told(one):

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -246,6 +247,45 @@ static void a_recording_can_be_read_from_its_beginning(void **state)
 	plumb_session_destroy(s);
 	unlink(path);
 	rmdir(dir);
+}
+
+/* By then another file may have that. */
+static void a_recording_is_read_whatever_has_its_name(void **state)
+{
+	struct plumb_session_options o = PLUMB_SESSION_OPTIONS_INIT;
+	char dir[] = "/tmp/plumb-own-XXXXXX", path[64];
+	struct plumb_profile_info info;
+	struct plumb_result r;
+	struct plumb_profile *p;
+	struct stat st;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/own.plumb", dir);
+	o.output = path;
+	struct plumb_session *s = start(&o);
+	int fd = plumb_session_recording(s);
+	assert_int_equal(unlink(path) | mkfifo(path, 0600), 0);
+	wait_samples(s, ENOUGH);
+	assert_code(plumb_session_finish(s, &r), PLUMB_ERR_EXISTS);
+	assert_int_equal(plumb_session_recording(s) + unlink(r.recording), -1);
+	plumb_session_destroy(s);
+	assert_int_equal(unlink(path) | rmdir(dir), 0);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	assert_ok(plumb_profile_open(path, NULL, &p));
+	plumb_profile_info(p, &info);
+	assert_true(info.samples >= ENOUGH && fstat(fd, &st) == 0 && write(fd, "", 1) < 0);
+	plumb_profile_destroy(p);
+	close(fd);
+}
+
+static void what_is_not_recorded_cannot_be_read(void **state)
+{
+	struct plumb_session_options o = options();
+	struct plumb_session *s = start(&o);
+
+	assert_int_equal(plumb_session_recording(s), -1);
+	wait_samples(s, 1);
+	finish(s);
 }
 
 static void in_a_pause_nothing_happens(void **state)
@@ -709,6 +749,8 @@ int main(void)
 		cmocka_unit_test(what_runs_is_counted),
 		cmocka_unit_test(what_has_ended_holds_no_descriptors),
 		cmocka_unit_test(a_recording_can_be_read_from_its_beginning),
+		cmocka_unit_test(a_recording_is_read_whatever_has_its_name),
+		cmocka_unit_test(what_is_not_recorded_cannot_be_read),
 		cmocka_unit_test(in_a_pause_nothing_happens),
 		cmocka_unit_test(weights_follow_the_rate),
 		cmocka_unit_test(counting_begins_anew),
