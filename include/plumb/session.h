@@ -139,6 +139,7 @@ struct plumb_status {
 	uint64_t exact, stopped, doubtful, partial; /* samples by how sure their stacks are */
 	uint64_t folded;			    /* samples beyond max_nodes */
 	uint64_t cpu_ns; /* what it cost: CPU time of its threads; of the process if that is plumb's own */
+	bool unrecorded; /* nothing is written, as was asked for, or no more, as it could not be */
 };
 
 /** How it ended. Strings live as long as the session. */

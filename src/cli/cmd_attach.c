@@ -77,7 +77,7 @@ static bool is_told_to_end(const struct config *c)
 	return c->announce && fstat(STDOUT_FILENO, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
 }
 
-/* Returns for how long it was sampled. */
+/* Returns for how long it was sampled. Who has it announced has nothing but the recording. */
 static uint64_t watch(const struct config *c, struct plumb_session *s)
 {
 	bool draw = !c->quiet && term_can_redraw(STDERR_FILENO);
@@ -85,7 +85,7 @@ static uint64_t watch(const struct config *c, struct plumb_session *s)
 
 	while (!st.ended) {
 		plumb_session_wait(s, draw ? REDRAW_MS : c->announce ? ASKED_MS : -1, &st);
-		if (is_told_to_end(c))
+		if (is_told_to_end(c) || (c->announce && st.unrecorded))
 			plumb_session_stop(s);
 		if (draw && !st.ended)
 			status_line_draw(&st, c->session.duration_ns);
@@ -137,23 +137,28 @@ static void send_descriptor(int to, int fd)
 }
 
 /* Who has given us a socket reads the recording through that, and asks for it by no name: another file may have that by
- * then, and it may have lost the rights to open it. */
-static void hand_over_recording(struct plumb_session *s)
+ * then, and it may have lost the rights to open it. False: it is lost already. */
+static bool hand_over_recording(struct plumb_session *s)
 {
 	struct stat st;
 
 	if (fstat(STDIN_FILENO, &st) != 0 || !S_ISSOCK(st.st_mode))
-		return;
+		return true;
 	int fd = plumb_session_recording(s);
 	if (fd < 0)
-		return;
+		return false;
 	send_descriptor(STDIN_FILENO, fd);
 	close(fd);
+	return true;
 }
 
 /* On standard output, where attach has nothing else to say. */
-static void announce(void)
+static void announce(struct plumb_session *s)
 {
+	if (!hand_over_recording(s)) {
+		plumb_session_stop(s);
+		return;
+	}
 	puts("sampling");
 	fflush(stdout);
 }
@@ -185,10 +190,8 @@ static int sample(struct config *c, struct chosen *chosen, struct second_output 
 		return complain_error(err);
 	signals_for_attach();
 	signals_watch(s);
-	if (c->announce) {
-		hand_over_recording(s);
-		announce();
-	}
+	if (c->announce)
+		announce(s);
 	sampled_ns = watch(c, s);
 	status = outcome_tell(c, s, second, &result);
 	tell_early_end(c, chosen, &result, sampled_ns);

@@ -158,6 +158,7 @@ static void show_status(struct plumb_session *s, bool ended)
 	s->status.program_ended = st->target_ended;
 	s->status.found_python = st->found_python;
 	s->status.paused = st->paused;
+	s->status.unrecorded = !s->writer;
 	s->status.rate_hz = st->period_ns ? 1e9 / (double)st->period_ns : 0;
 	show_counts(&s->status, s);
 	find_hottest(s, &s->status);

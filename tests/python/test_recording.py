@@ -326,6 +326,30 @@ print("busy" in p.text())
     assert ended(one, code) == (0, "True\n", "")
 
 
+@pytest.mark.parametrize("output", [None, "x.plumb"])
+def test_what_samples_from_outside_ends_when_it_can_write_no_more(one, tmp_path, output):
+    """As on a full disk: nobody waits for what cannot come any more."""
+    code = """
+import os, resource
+os.chdir(%r)
+usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+def begin(size):
+    # A plumb that can write files of that size at most.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, usual[1]))
+    try: begun.append(plumb.start(engine="external", output=%r, sources=False))
+    finally: resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+def trouble(call, *arguments):
+    try: call(*arguments)
+    except plumb.Error as error: return str(error)
+begun = []
+said = trouble(begin, 200) or (trouble(begun[0].info) and trouble(begun[0].stop))
+begin(2500)
+while not begun[-1]._session.status()["ended"]: busy(100)
+print("cannot write" in said, "cannot write" in trouble(begun[-1].stop), begun[-1].info()["samples"] > 0)
+"""
+    assert ended(one, code % (str(tmp_path), output)) == (0, "True True True\n", "")
+
+
 def test_what_is_written_from_outside_is_found_again_by_a_program_that_closes_all_descriptors(one, tmp_path):
     """Where its name leads to it still: else that is told, and what has the name is not opened."""
     for taken in "", "os.unlink(path)\nos.mkfifo(path)\n":

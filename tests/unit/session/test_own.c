@@ -266,6 +266,7 @@ static void a_recording_is_read_whatever_has_its_name(void **state)
 	int fd = plumb_session_recording(s);
 	assert_int_equal(unlink(path) | mkfifo(path, 0600), 0);
 	wait_samples(s, ENOUGH);
+	assert_false(status(s).unrecorded);
 	assert_code(plumb_session_finish(s, &r), PLUMB_ERR_EXISTS);
 	assert_int_equal(plumb_session_recording(s) + unlink(r.recording), -1);
 	plumb_session_destroy(s);
@@ -285,6 +286,7 @@ static void what_is_not_recorded_cannot_be_read(void **state)
 
 	assert_int_equal(plumb_session_recording(s), -1);
 	wait_samples(s, 1);
+	assert_true(status(s).unrecorded);
 	finish(s);
 }
 
