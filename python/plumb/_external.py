@@ -204,17 +204,28 @@ class Held:
         except Error:
             if not self._is_barred():
                 raise
-        with tempfile.NamedTemporaryFile() as copy:
+        with self._place_for_copy() as copy:
             self._copy_to(copy.fileno())
             return Profile.open(copy.name)
 
     def _is_barred(self) -> bool:
-        """A process that has changed its user has its descriptors, but not their names in /proc."""
+        """A process that has changed its user has its descriptors, but not their names in /proc; one that has changed its root
+        directory may have no /proc."""
         try:
             os.close(os.open(self.path, os.O_RDONLY | os.O_CLOEXEC))
         except OSError as error:
-            return error.errno == errno.EACCES
+            return error.errno in (errno.EACCES, errno.ENOENT)
         return False
+
+    def _place_for_copy(self) -> "tempfile._TemporaryFileWrapper[bytes]":
+        """The folder for temporary files may have been left with the root directory."""
+        for folder in (tempfile.gettempdir(), os.curdir):
+            with contextlib.suppress(OSError):
+                return tempfile.NamedTemporaryFile(dir=folder)
+        raise Error(
+            "what was recorded cannot be read: this program has no names of what it has open in /proc any more (it has changed its "
+            "user or its root directory), nor a folder for a copy"
+        )
 
     def _copy_to(self, fd: int) -> None:
         at, piece = 0, os.pread(self.fileno(), _PIECE, 0)

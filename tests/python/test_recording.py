@@ -605,6 +605,21 @@ def test_a_daemon_that_gives_up_its_rights_has_the_recording_that_it_named(one, 
         assert dropped(one, begin, end) == (["True", ""], "")
 
 
+@pytest.mark.parametrize("output", ["", ", output='x.plumb'"], ids=["unnamed", "named"])
+@pytest.mark.parametrize("mode", [0o777, 0o755])
+def test_a_daemon_that_changes_its_root_directory_has_its_recording(one, tmp_path, mode, output):
+    """Where there is no /proc a copy is made of what it has open; where it may make none, it is told so."""
+    if tmp_path.stat().st_uid:
+        pytest.skip("needs root, to be another user")
+    jail = tmp_path / "jail"
+    jail.mkdir()
+    jail.chmod(mode)
+    begin = "os.chdir(%r)\np = plumb.start(engine='external'%s)\nwhile p.info()['samples'] < 20: busy(100)\nos.chroot('jail')\nos.chdir('/')" % (str(tmp_path), output)
+    end = "try:\n p.stop()\n print('busy' in p.text())\nexcept plumb.Error as error: print(error)"
+    said, errors = dropped(one, begin, end)
+    assert (said[0] == "True" if mode == 0o777 else "nor a folder for a copy" in said[0]) and errors == "", (said, errors)
+
+
 def test_a_daemon_that_has_no_word_with_plumb_any_more_is_told(one):
     """Without its descriptors, too: an error of plumb's, and no other one."""
     end = "os.closerange(3, 4096)\ntry: p.stop()\nexcept plumb.Error as error: print(error)"
