@@ -21,7 +21,7 @@ TOKEN = "the token of this test"
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("script, least", [("web_checks.py", 19), ("web_control_checks.py", 15), ("web_page_checks.py", 5)])
+@pytest.mark.parametrize("script, least", [("web_checks.py", 21), ("web_control_checks.py", 15), ("web_page_checks.py", 5)])
 def test_requests_are_tagged_and_a_profiler_is_controlled(some, script, least):
     told = json.loads(package.run(some, script, options=["-X", "dev", "-W", "error"]))
     assert len(told["checks"]) >= least

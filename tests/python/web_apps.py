@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 import time
+import wsgiref.util
 
 import plumb
 import plumb.web
@@ -359,6 +360,25 @@ def stream(request):
     return sys.modules["django.http"].StreamingHttpResponse(parts())
 
 
+def file(request):
+    return sys.modules["django.http"].FileResponse(open(__file__, "rb"))
+
+
+class FileWrapper:
+    """By which a server knows what the kernel can send."""
+
+    def __init__(self, file, size):
+        self.close = file.close
+
+
+def check_a_file_is_for_the_kernel_to_send(application):
+    environ = {"PATH_INFO": "/file", "wsgi.file_wrapper": FileWrapper}
+    wsgiref.util.setup_testing_defaults(environ)
+    body = application(environ, lambda *_: None)
+    assert isinstance(body, FileWrapper), body
+    body.close()
+
+
 def django_routes():
     from django.conf import settings
     from django.urls import include, path, re_path
@@ -367,7 +387,7 @@ def django_routes():
     settings.configure(ROOT_URLCONF="web_apps", MIDDLEWARE=middleware, ALLOWED_HOSTS=["*"], SECRET_KEY="of the test")
     sys.modules["web_apps"] = sys.modules["__main__"]
     more = [path("<int:n>", fast)]
-    return [path("fast/", include(more)), path("slow/<slug:name>", slow), re_path(r"^(?:stream)$", stream)]
+    return [path("fast/", include(more)), path("slow/<slug:name>", slow), path("file", file), re_path(r"^(?:stream)$", stream)]
 
 
 async def asked_over_asgi(app, *paths):
@@ -424,6 +444,7 @@ def main_django():
     assert told[:2] == [(200, b"fast"), (200, b"slow")] and told[2][0] == 404, told
     more = {row["route"]: row["count"] - rows[row["route"]] for row in plumb.web._requests.TIMES.rows()}
     assert more == {routes["work_of_fast"]: 1, routes["work_of_slow"]: 1, routes["work_of_stream"]: 0, "not found": 1}, more
+    check_a_file_is_for_the_kernel_to_send(get_wsgi_application())
     return {"samples": dict(counted), "untagged": untagged, "requests": sum(load.told.values())}
 
 

@@ -110,6 +110,32 @@ def check_bodies_that_servers_look_at_are_passed_as_they_are():
         assert times.rows()[0]["count"] == 1
 
 
+def check_a_file_that_the_server_wraps_by_a_function_is_passed_as_it_is():
+    """uWSGI gives back the very file, and sends that if it is what it gets."""
+    file = io.BytesIO(b"a\nb\n")
+
+    def app(environ, start_response):
+        start_response("200 OK", [])
+        return environ["wsgi.file_wrapper"](file, 4096)
+
+    times = RequestTimes()
+    assert WSGIMiddleware(app, times)(environ(**{"wsgi.file_wrapper": lambda file, size: file}), lambda *_: None) is file
+    assert times.rows()[0]["count"] == 1
+
+
+def check_what_is_written_into_a_scope_is_there_for_who_is_around():
+    async def app(scope, receive, send):
+        scope["router"] = 1
+        scope.update({"endpoint": 2, "path_params": {}})
+        scope.setdefault("state", {})["a"] = 3
+        del scope["method"]
+        assert scope.pop("headers", None) == [] and scope.pop("headers", None) is None
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    asyncio.run(ASGIMiddleware(app)(scope, None, None))
+    assert scope == {"type": "http", "path": "/", "router": 1, "endpoint": 2, "path_params": {}, "state": {"a": 3}}
+
+
 def check_an_application_can_tell_its_route():
     def app(environ, start_response):
         environ["plumb.route"]("/users/<name>")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Awaitable, Callable, Dict, Mapping, Optional
+from typing import Any, Awaitable, Callable, Dict, Mapping, MutableMapping, Optional
 
 from plumb._unseen import unseen
 from plumb.web import _routes
@@ -27,7 +27,7 @@ class ASGIMiddleware:
         self._page = None if control is None else RequestPage(control)
 
     @unseen
-    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope.get("type") != "http":
             await self.app(scope, receive, send)
             return
@@ -39,7 +39,7 @@ class ASGIMiddleware:
         await self._serve(scope, receive, send)
 
     @unseen
-    async def _serve(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+    async def _serve(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         path = str(scope.get("path", ""))
         request = Request(self.times, str(scope.get("method", "")), path)
 

@@ -40,7 +40,8 @@ def _tell_route(django: Any) -> None:
 
 def _told(request: Request, response: Any) -> Any:
     request.started(response.status_code)
-    if response.streaming and not getattr(response, "is_async", False):
+    file = getattr(response, "file_to_stream", None)  # which the server may have the kernel send
+    if response.streaming and file is None and not getattr(response, "is_async", False):
         response.streaming_content = Body(response.streaming_content, request)
     else:
         request.ended()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import uuid
-from typing import Any, Callable, Dict, Mapping, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Mapping, MutableMapping, Optional, Set, Tuple
 
 METHODS = frozenset("CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE".split())
 
@@ -131,21 +131,42 @@ def of_matched(path: str, matched: Mapping[str, Any], mounted: str) -> Optional[
 
 
 class Scope(Dict[str, Any]):
-    """A scope that tells when a router has found the route: routers write it there, and nothing else tells."""
+    """A scope that tells when a router has found the route: routers write it there, and nothing else tells. What is written goes
+    into the scope that it was given, too: others around read it there."""
 
-    def __init__(self, scope: Mapping[str, Any], told: Callable[[Mapping[str, Any], str], None]) -> None:
+    def __init__(self, scope: MutableMapping[str, Any], told: Callable[[Mapping[str, Any], str], None]) -> None:
         super().__init__(scope)
-        self._told, self._root = told, str(scope.get("root_path", ""))
+        self._scope, self._told, self._root = scope, told, str(scope.get("root_path", ""))
 
     def _tell(self, found: Mapping[str, Any]) -> None:
         """With the path of what is mounted below the application that got this scope."""
         self._told(found, str(self.get("root_path", ""))[len(self._root) :])
 
     def update(self, *others: Any, **more: Any) -> None:
-        super().update(*others, **more)
-        self._tell(dict(*others, **more))
+        found = dict(*others, **more)
+        super().update(found)
+        self._scope.update(found)
+        self._tell(found)
+
+    def __ior__(self, other: Any) -> "Scope":  # type: ignore[override,misc]
+        self.update(other)
+        return self
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def __delitem__(self, key: str) -> None:
+        super().__delitem__(key)
+        self._scope.pop(key, None)
+
+    def pop(self, key: str, *default: Any) -> Any:
+        self._scope.pop(key, None)
+        return super().pop(key, *default)
 
     def __setitem__(self, key: str, value: Any) -> None:
         super().__setitem__(key, value)
+        self._scope[key] = value
         if key in ("route", "endpoint"):
             self._tell({"path_params": self.get("path_params"), key: value})

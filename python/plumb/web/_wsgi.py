@@ -2,7 +2,7 @@
 """WSGI middleware that tags the samples of a request, and nothing else."""
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Optional
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional
 
 from plumb._unseen import unseen
 from plumb.web import _routes
@@ -37,6 +37,7 @@ class WSGIMiddleware:
     def _serve(self, environ: Dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         request = Request(self.times, environ.get("REQUEST_METHOD", ""), _routes.wsgi_path(environ))
         environ[ROUTE] = request.route
+        wrapped = _note_wrapped(environ)
 
         def start(status: str, headers: Any, *exc_info: Any) -> Any:
             request.route(_routes.of_werkzeug(environ))
@@ -49,7 +50,7 @@ class WSGIMiddleware:
         except BaseException:
             request.ended()
             raise
-        if _is_there(body, environ):
+        if _is_there(body, environ) or any(body is file for file in wrapped):
             request.ended()
             return body
         return Body(body, request)
@@ -71,6 +72,22 @@ def _number(status: Any) -> Optional[int]:
         return int(status[:3])
     except (TypeError, ValueError):
         return None  # the server will say what is wrong with it
+
+
+def _note_wrapped(environ: Dict[str, Any]) -> List[Any]:
+    """What the server makes of files, so that the kernel can send them, and knows again. Its wrapper may be a function that gives back
+    the very file, as that of uWSGI."""
+    made: List[Any] = []
+    wrapper = environ.get("wsgi.file_wrapper")
+    if wrapper is None or isinstance(wrapper, type):
+        return made
+
+    def noting(*args: Any) -> Any:
+        made.append(wrapper(*args))
+        return made[-1]
+
+    environ["wsgi.file_wrapper"] = noting
+    return made
 
 
 def _is_there(body: Any, environ: Mapping[str, Any]) -> bool:
