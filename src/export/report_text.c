@@ -174,6 +174,14 @@ static bool is_shell_word(const char *s)
 	return *s && s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-@%=:,")] == '\0';
 }
 
+/* Between single quotes fish, alone among shells, has escapes: a quote and a backslash stand between others. */
+static struct plumb_error *quote_char(const char *c, struct pl_buf *ret)
+{
+	return *c == '\''   ? pl_buf_add_str(ret, "'\"'\"'")
+	       : *c == '\\' ? pl_buf_add_str(ret, "'\"\\\\\"'")
+			    : pl_buf_add(ret, c, 1);
+}
+
 static struct plumb_error *quote(const char *path, struct pl_buf *ret)
 {
 	struct plumb_error *err;
@@ -182,7 +190,7 @@ static struct plumb_error *quote(const char *path, struct pl_buf *ret)
 		return pl_buf_add_str(ret, path);
 	err = pl_buf_add_str(ret, "'");
 	for (const char *s = path; *s && !err; s++)
-		err = *s == '\'' ? pl_buf_add_str(ret, "'\\''") : pl_buf_add(ret, s, 1);
+		err = quote_char(s, ret);
 	return err ? err : pl_buf_add_str(ret, "'");
 }
 

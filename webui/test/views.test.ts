@@ -208,7 +208,8 @@ test("what a rule found leads to the samples that it is about, whatever was filt
 
 test("the filters as a command, in words that a shell leaves alone", () => {
 	assert.equal(quoted("a-b/c.py:1"), "a-b/c.py:1");
-	assert.equal(quoted("it's $HOME"), "'it'\\''s $HOME'");
+	assert.equal(quoted("it's $HOME"), `'it'"'"'s $HOME'`);
+	assert.equal(quoted("a\\'; b"), `'a'"\\\\"''"'"'; b'`); // within single quotes fish has escapes
 	assert.equal(quoted("a\x15rm'\\\n\x1b[201~\u0085"), "$'a\\u0015rm\\u0027\\u005c\\u000a\\u001b[201~\\u0085'");
 	const plain: PlainProfile = {
 		meta: { recording: "my run.plumb", threads: [thread(), thread({ tid: 11 })], duration_ns: 4e9, bins: 4096 },

@@ -658,9 +658,11 @@ static void next_commands_can_be_copied_to_a_shell(void **state)
 
 	build_example(&b);
 	o.recording = "it's a; file.plumb";
-	expect_text(&b, &o, "plumb report 'it'\\''s a; file.plumb' --lines\n");
+	expect_text(&b, &o, "plumb report 'it'\"'\"'s a; file.plumb' --lines\n");
 	o.program = "my tools/plumb";
-	expect_text(&b, &o, "'my tools/plumb' report 'it'\\''s a; file.plumb' --open\n");
+	expect_text(&b, &o, "'my tools/plumb' report 'it'\"'\"'s a; file.plumb' --open\n");
+	o.recording = "a\\'; b"; /* within single quotes fish has escapes */
+	expect_text(&b, &o, "report 'a'\"\\\\\"''\"'\"'; b' --open\n");
 	o.page_option = NULL;
 	char *got = build_output(b.p, "text", &o, NULL);
 	assert_null(strstr(got, "--open"));

@@ -16,10 +16,15 @@ function escaped(char: string): string {
 	return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
+/** Between single quotes fish, alone among shells, has escapes: a quote and a backslash stand between others. */
+function requoted(char: string): string {
+	return char === "'" ? `'"'"'` : `'"\\\\"'`;
+}
+
 /** One word of a shell's line. */
 export function quoted(word: string): string {
 	if (/\p{Cc}/u.test(word)) return `$'${word.replace(dangerous, escaped)}'`;
-	return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+	return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/['\\]/g, requoted)}'`;
 }
 
 function list(option: string, values: readonly (string | number)[] | null): string[] {
