@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In plumb-top: what is to be watched, and how. Layer cli. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +34,14 @@ static bool is_recording(const char *operand)
 
 	if (ends_with(operand, ".plumb"))
 		return true;
-	FILE *f = stat(operand, &st) == 0 && S_ISREG(st.st_mode) ? fopen(operand, "r") : NULL;
-	if (!f)
+	if (stat(operand, &st) != 0 || !S_ISREG(st.st_mode))
 		return false;
-	bool is = fread(begin, 1, sizeof begin, f) == sizeof begin && memcmp(begin, magic, sizeof magic) == 0;
-	fclose(f);
+	int fd = open(operand, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* be it a pipe by now, or have a lease */
+	if (fd < 0)
+		return false;
+	bool is = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		  pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin && memcmp(begin, magic, sizeof magic) == 0;
+	close(fd);
 	return is;
 }
 

@@ -293,6 +293,17 @@ def test_who_has_a_lease_on_a_file_does_not_hold_up_who_reads_it(plumb, recordin
             holder.kill()
 
 
+def test_top_does_not_wait_for_a_lease(plumb, recording, tmp_path):
+    """Whether a name is that of a recording is looked up in the file. When the kernel had taken the lease away it was shown."""
+    file = shutil.copy(recording, tmp_path / "app.py")
+    with subprocess.Popen([sys.executable, "-c", LEASE, file, "unkind"], stdout=subprocess.PIPE) as holder:
+        try:
+            assert holder.stdout.readline() == b"leased\n"
+            sentence(plumb("top", "--plain", file), "no process is called so")
+        finally:
+            holder.kill()
+
+
 @pytest.mark.smoke
 def test_a_file_of_holes_is_not_copied(plumb, tmp_path):
     """A few bytes of an archive. 8 GiB were copied of it."""
