@@ -2,13 +2,18 @@
 /* Lines come from the text that the profile has; where it is none of ours, from the file that is there by now. */
 #include "source_lines.h"
 
+#include <fcntl.h>
+#include <linux/capability.h>
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -130,6 +135,39 @@ static void root_shows_what_all_may_read(void **state)
 	scene_deinit(&s);
 }
 
+/* 0: this file is not shown, though it could be read. */
+static int shown_with_the_capability(struct scene *s)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct has[2] = {
+		{.effective = 1u << CAP_DAC_READ_SEARCH, .permitted = 1u << CAP_DAC_READ_SEARCH}};
+
+	if (prctl(PR_SET_KEEPCAPS, 1) != 0 || setresuid(65534, 65534, 65534) != 0 ||
+	    syscall(SYS_capset, &header, has) != 0)
+		return 2;
+	int fd = open(s->path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? 3 : root_shows(s, s->path);
+}
+
+/* As a plumb that may read the processes of all users. */
+static void who_may_read_all_files_shows_what_all_may_read(void **state)
+{
+	struct scene s;
+	int status;
+
+	if (geteuid() != 0)
+		skip();
+	scene_init(&s, NULL);
+	s.b.p->meta.imported = true;
+	assert_int_equal(chmod(s.path, 0600), 0);
+	pid_t child = fork();
+	if (child == 0)
+		_exit(shown_with_the_capability(&s));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	scene_deinit(&s);
+}
+
 static void it_is_decoded_as_it_says(void **state)
 {
 	struct scene s;
@@ -230,6 +268,7 @@ int main(void)
 		cmocka_unit_test(the_recorded_text_goes_before_the_file),
 		cmocka_unit_test(without_one_the_file_is_read_for_what_was_imported),
 		cmocka_unit_test(root_shows_what_all_may_read),
+		cmocka_unit_test(who_may_read_all_files_shows_what_all_may_read),
 		cmocka_unit_test(it_is_decoded_as_it_says),
 		cmocka_unit_test(a_text_that_cannot_be_told_has_no_lines),
 		cmocka_unit_test(a_line_is_shown_up_to_a_limit),
