@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import _thread
 import contextlib
-import errno
 import math
 import os
 import subprocess
@@ -199,32 +198,29 @@ class Held:
 
     def profile(self) -> Profile:
         """Of the recording in it."""
-        try:
-            return Profile.open(self.path)
-        except Error:
-            if not self._is_barred():
-                raise
-        with self._place_for_copy() as copy:
-            self._copy_to(copy.fileno())
-            return Profile.open(copy.name)
+        return Profile.open(self.path) if self._has_name() else self._copied()
 
-    def _is_barred(self) -> bool:
-        """A process that has changed its user has its descriptors, but not their names in /proc; one that has changed its root
-        directory may have no /proc."""
+    def _has_name(self) -> bool:
+        """A process that has changed its user has its descriptors, but not their names in /proc. Below another root directory there
+        may be no /proc, or somebody else's files in its place."""
         try:
-            os.close(os.open(self.path, os.O_RDONLY | os.O_CLOEXEC))
-        except OSError as error:
-            return error.errno in (errno.EACCES, errno.ENOENT)
-        return False
+            found = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError:
+            return False
+        try:
+            return os.path.samestat(os.fstat(found), self.stat())
+        finally:
+            os.close(found)
 
-    def _place_for_copy(self) -> "tempfile._TemporaryFileWrapper[bytes]":
+    def _copied(self) -> Profile:
         """The folder for temporary files may have been left with the root directory."""
         for folder in (tempfile.gettempdir(), os.curdir):
-            with contextlib.suppress(OSError):
-                return tempfile.NamedTemporaryFile(dir=folder)
+            with contextlib.suppress(OSError), tempfile.NamedTemporaryFile(dir=folder) as copy:
+                self._copy_to(copy.fileno())
+                return Profile.open(copy.name)
         raise Error(
             "what was recorded cannot be read: this program has no names of what it has open in /proc any more (it has changed its "
-            "user or its root directory), nor a folder for a copy"
+            "user or its root directory), nor a folder with room for a copy"
         )
 
     def _copy_to(self, fd: int) -> None:
@@ -316,6 +312,7 @@ class ExternalSession:
         # Whether and when that is replaced is the program's to decide.
         self._older = isinstance(recording, str) and os.path.lexists(path)
         self._outcome: Optional[Profile] = None
+        self._has_replaced = False  # what had the name before
         self._failure: Optional[Error] = None
         self._told = False  # that it shall end
         self._status: Optional[int] = None  # with which it has ended; 0: well
@@ -413,11 +410,13 @@ class ExternalSession:
             raise self._failure
         if self._outcome is None:
             self._outcome = self._recording.profile()
+            self._has_replaced = self._recording.stat().st_nlink > 0
         return self._outcome
 
     def left_older(self) -> bool:
         """After stop(): whether nothing was sampled, and what had the file's name before stays."""
-        return self._older and self._outcome is not None and not self._outcome.info()["samples"]
+        outcome = self._outcome
+        return self._older and outcome is not None and not outcome.info()["samples"] and not self._has_replaced
 
     def leave(self) -> None:
         """As stop(), when the interpreter ends: nobody would end what does not. Only what is open is closed if somebody has called that,

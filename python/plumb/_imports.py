@@ -15,7 +15,7 @@ import sys
 import time
 from typing import Any, Dict
 
-_MOST_S = 10.0
+_MOST_S = 3.0
 
 # By thread: held while it imports.
 _locks: Dict[int, Any] = {}

@@ -193,15 +193,28 @@ static int open_to_judge(const struct pl_new_file *f, const char *name)
 
 enum writers { NO_WRITER, A_WRITER, MAYBE_A_WRITER };
 
+/* There a lease is the server's to grant, and is refused as if somebody had the file open. */
+static bool is_on_server(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 &&
+	       (fs.f_type == NFS_SUPER_MAGIC || fs.f_type == CIFS_SUPER_MAGIC || fs.f_type == SMB2_SUPER_MAGIC);
+}
+
 /* The kernel grants nobody a lease to read who is not alone with other readers; it grants none at all on some file
  * systems (NFS), and to who has neither the file nor CAP_LEASE. Who opens the file in this moment waits until it is
- * over, and we get a signal: one that nobody notices, where SIGIO would end the program. */
+ * over, and we get a signal: one that nobody notices, where SIGIO would end the program. Errors: as fcntl(). */
 static enum writers writers_of(int fd)
 {
-	if (fcntl(fd, F_SETSIG, SIGURG) != 0 || fcntl(fd, F_SETLEASE, F_RDLCK) != 0)
-		return errno == EAGAIN ? A_WRITER : MAYBE_A_WRITER;
-	(void)fcntl(fd, F_SETLEASE, F_UNLCK);
-	return NO_WRITER;
+	if (fcntl(fd, F_SETSIG, SIGURG) == 0 && fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {
+		(void)fcntl(fd, F_SETLEASE, F_UNLCK);
+		return NO_WRITER;
+	}
+	int why = errno;
+	enum writers writers = why == EAGAIN && !is_on_server(fd) ? A_WRITER : MAYBE_A_WRITER;
+	errno = why;
+	return writers;
 }
 
 /* What somebody goes on to write would be lost; errno says how that is known: EAGAIN, somebody has it open. Who has

@@ -113,7 +113,7 @@ static void *map_to_read(int fd, size_t len)
 	char link[32];
 
 	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	int to_read = PL_OWN_FD(open(link, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+	int to_read = pl_own_fd(open(link, O_RDONLY | O_NONBLOCK | O_CLOEXEC)); /* a server may keep it */
 	void *bytes = mmap(NULL, len, PROT_READ, MAP_SHARED, to_read < 0 ? fd : to_read, 0);
 	pl_own_fd_close(to_read);
 	return bytes;

@@ -617,7 +617,7 @@ def test_a_daemon_that_changes_its_root_directory_has_its_recording(one, tmp_pat
     begin = "os.chdir(%r)\np = plumb.start(engine='external'%s)\nwhile p.info()['samples'] < 20: busy(100)\nos.chroot('jail')\nos.chdir('/')" % (str(tmp_path), output)
     end = "try:\n p.stop()\n print('busy' in p.text())\nexcept plumb.Error as error: print(error)"
     said, errors = dropped(one, begin, end)
-    assert (said[0] == "True" if mode == 0o777 else "nor a folder for a copy" in said[0]) and errors == "", (said, errors)
+    assert (said[0] == "True" if mode == 0o777 else "nor a folder with room for a copy" in said[0]) and errors == "", (said, errors)
 
 
 def test_a_daemon_that_has_no_word_with_plumb_any_more_is_told(one):

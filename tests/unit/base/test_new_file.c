@@ -6,11 +6,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -74,6 +76,19 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 	assert_true(read(reader.fd, bytes, sizeof bytes) > 0);
 	fds[0].revents = POLLOUT;
 	return 1;
+}
+
+static bool on_server;
+
+int __real_fstatfs64(int fd, struct statfs *ret);
+int __wrap_fstatfs64(int fd, struct statfs *ret);
+int __wrap_fstatfs64(int fd, struct statfs *ret)
+{
+	int status = __real_fstatfs64(fd, ret);
+
+	if (on_server)
+		ret->f_type = NFS_SUPER_MAGIC;
+	return status;
 }
 
 static void put_bytes(const char *path, const char *bytes, size_t len)
@@ -237,6 +252,24 @@ static void what_plumb_wrote_and_somebody_adds_to_stays(void **state)
 		assert_stays_while_written(&s, flags[i]);
 		end(&s);
 	}
+}
+
+/* A server grants a lease or not, whoever has the file open. */
+static void on_a_server_what_plumb_wrote_is_replaced(void **state)
+{
+	struct scene s;
+
+	begin(&s, PL_REPLACE_NAMED);
+	pl_new_file_discard(&s.file);
+	put_bytes(s.path, PL_FILE_MAGIC, PL_FILE_MAGIC_LEN);
+	int theirs = open(s.path, O_WRONLY | O_CLOEXEC); /* so that no lease is granted */
+	on_server = true;
+	begin_to_write(&s, PL_REPLACE_NAMED);
+	assert_ok(pl_new_file_publish(&s.file));
+	on_server = false;
+	assert_holds(s.path, OURS);
+	close(theirs);
+	end(&s);
 }
 
 static void a_name_that_has_become_free_is_taken(void **state)
@@ -619,6 +652,7 @@ int main(void)
 		cmocka_unit_test(what_comes_when_the_name_is_taken_stays),
 		cmocka_unit_test(an_empty_file_that_somebody_is_to_write_stays),
 		cmocka_unit_test(what_plumb_wrote_and_somebody_adds_to_stays),
+		cmocka_unit_test(on_a_server_what_plumb_wrote_is_replaced),
 		cmocka_unit_test(a_name_that_has_become_free_is_taken),
 		cmocka_unit_test(a_name_that_comes_to_be_taken_in_that_moment_stays),
 		cmocka_unit_test(without_the_name_what_was_written_stays_and_is_tried_again),
