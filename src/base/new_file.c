@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "own_fd.h"
+#include "reopen.h"
 
 /* What plumb wrote bears this, with the length and the time of its end: what somebody has changed since is theirs. A
  * recording is known by its first bytes, too, wherever it was copied to. */
@@ -172,10 +173,7 @@ static bool is_being_written(int fd)
 /* What is open already. Who is at the other end of a pipe or a line is not waited for in the kernel. */
 static int open_again(int place, int flags)
 {
-	char name[32];
-
-	snprintf(name, sizeof name, "/proc/self/fd/%d", place);
-	return open(name, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return pl_reopen(place, flags | O_NONBLOCK);
 }
 
 /* A pipe or a device is not touched. */
@@ -411,10 +409,9 @@ static struct plumb_error *of_another_user(const struct pl_new_file *f, const ch
 /* As far as the kernel tells who does not open it. */
 static struct plumb_error *may_write_into(const struct pl_new_file *f, int place, const struct stat *st)
 {
-	char name[32];
+	char name[PL_FD_NAME_ROOM];
 
-	snprintf(name, sizeof name, "/proc/self/fd/%d", place);
-	if (faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) != 0)
+	if (faccessat(AT_FDCWD, pl_fd_name(place, name), W_OK, AT_EACCESS) != 0)
 		return cannot_write(f->path);
 	if (!S_ISDIR(st->st_mode))
 		return NULL;

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "map.h"
+#include "reopen.h"
 #include "utf8.h"
 #include "vec.h"
 
@@ -95,9 +96,8 @@ static bool all_may_enter(char *path)
 static bool is_open_to_all(int fd, const struct stat *st)
 {
 	const mode_t all = S_IRUSR | S_IRGRP | S_IROTH;
-	char link[40], real[PATH_MAX];
-
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	char name[PL_FD_NAME_ROOM], real[PATH_MAX];
+	const char *link = pl_fd_name(fd, name);
 	ssize_t n = readlink(link, real, sizeof real - 1);
 	if (n <= 0 || (st->st_mode & all) != all || getxattr(link, "system.posix_acl_access", NULL, 0) > 0)
 		return false;
@@ -130,14 +130,12 @@ static int open_plain(const char *path, size_t room, size_t *size_ret)
 {
 	int found = open(path, O_PATH | O_CLOEXEC), fd = -1;
 	struct stat st;
-	char link[40];
 
 	if (found < 0)
 		return -1;
 	if (fstat(found, &st) == 0 && S_ISREG(st.st_mode) && may_be_shown(found, &st) && st.st_size <= FILE_MAX_BYTES &&
 	    (size_t)st.st_size <= room) {
-		snprintf(link, sizeof link, "/proc/self/fd/%d", found);
-		fd = open(link, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+		fd = pl_reopen(found, O_RDONLY | O_NONBLOCK);
 		*size_ret = (size_t)st.st_size;
 	}
 	close(found);

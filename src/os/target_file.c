@@ -21,6 +21,7 @@
 #include "own_fd.h"
 #include "proc.h"
 #include "proc_file.h"
+#include "reopen.h"
 
 #define PATH_BYTES     4200
 #define CONFIGFS_MAGIC 0x62656570 /* <linux/magic.h> has it not */
@@ -109,12 +110,9 @@ static void close_keeping_errno(int fd)
 
 /* A file with a lease on it is one that may not be read: the kernel would keep us waiting until whoever has the lease
  * gives it back (or for lease-break-time, 45 s), at each of his files. */
-static int reopen(int handle)
+static int open_held(int handle)
 {
-	char path[40];
-
-	snprintf(path, sizeof path, "/proc/self/fd/%d", handle);
-	return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return pl_reopen(handle, O_RDONLY | O_NONBLOCK);
 }
 
 /* Whether we may look at its root directory is asked of us; whether the file may be read, of the target.
@@ -127,7 +125,7 @@ static int open_as(const struct pl_rights *theirs, int at, const char *path)
 		errno = EACCES;
 		return -1;
 	}
-	int fd = path ? open_inside(at, path) : reopen(at);
+	int fd = path ? open_inside(at, path) : open_held(at);
 	int saved = errno;
 	pl_rights_give_back(&own);
 	if (fd >= 0 && !pl_rights_allow(theirs, fd)) {
@@ -225,7 +223,7 @@ int pl_file_reopen(const struct pl_rights *as, int handle)
 {
 	struct pl_rights all;
 
-	return as ? open_as(that_can_be_taken(as, &all), handle, NULL) : reopen(handle);
+	return as ? open_as(that_can_be_taken(as, &all), handle, NULL) : open_held(handle);
 }
 
 int pl_plain_file_open(const char *path)
@@ -234,7 +232,7 @@ int pl_plain_file_open(const char *path)
 	struct stat st;
 
 	if (handle >= 0 && fstat(handle, &st) == 0 && S_ISREG(st.st_mode) && !is_made_up(handle))
-		fd = pl_own_fd(reopen(handle));
+		fd = pl_own_fd(open_held(handle));
 	pl_own_fd_close(handle);
 	return fd;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "own_fd.h"
+#include "reopen.h"
 #include "temp_file.h"
 
 struct recording {
@@ -110,10 +111,7 @@ static void mapping_destroy(void *ctx)
 /* What is mapped by a descriptor to write counts for the kernel as a file that is written to, and plumb keeps such. */
 static void *map_to_read(int fd, size_t len)
 {
-	char link[32];
-
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	int to_read = pl_own_fd(open(link, O_RDONLY | O_NONBLOCK | O_CLOEXEC)); /* a server may keep it */
+	int to_read = pl_own_fd(pl_reopen(fd, O_RDONLY | O_NONBLOCK)); /* a server may keep it */
 	void *bytes = mmap(NULL, len, PROT_READ, MAP_SHARED, to_read < 0 ? fd : to_read, 0);
 	pl_own_fd_close(to_read);
 	return bytes;

@@ -20,6 +20,7 @@
 #include "capture.h"
 #include "gzip.h"
 #include "input_kind.h"
+#include "reopen.h"
 #include "temp_file.h"
 
 #define PIECE	   (256u << 10)
@@ -134,14 +135,12 @@ static bool is_file(int fd)
 /* Who writes into a pipe is waited for. */
 static int open_again(int fd)
 {
-	char link[40];
-	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_file(fd) ? O_NONBLOCK : 0);
+	int flags = O_RDONLY | (is_file(fd) ? O_NONBLOCK : 0);
+	int again = pl_reopen(fd, flags);
 
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	int again = open(link, flags);
 	for (int i = 0; i < LEASE_LOOKS && again < 0 && errno == EWOULDBLOCK; i++) {
 		(void)nanosleep(&(struct timespec){.tv_nsec = LEASE_LOOK_NS}, NULL);
-		again = open(link, flags);
+		again = pl_reopen(fd, flags);
 	}
 	return again;
 }

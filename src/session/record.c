@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "again.h"
+#include "reopen.h"
 
 #define NAMES_MAX 1000
 
@@ -199,13 +200,9 @@ static void read_recording_again(struct plumb_session *s)
 
 static int open_to_read(int fd)
 {
-	char name[32];
 	struct stat st;
 
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return -1;
-	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-	return open(name, O_RDONLY | O_CLOEXEC);
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? pl_reopen(fd, O_RDONLY) : -1;
 }
 
 int plumb_session_recording(struct plumb_session *s)
