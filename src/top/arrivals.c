@@ -90,6 +90,13 @@ bool arrivals_wait(int fd, int ms)
 	return !(fds[1].revents & (POLLHUP | POLLERR | POLLNVAL));
 }
 
+bool arrivals_wait_for_room(int fd, int ms)
+{
+	struct pollfd fds[] = {{.fd = noted[0], .events = POLLIN}, {.fd = fd, .events = POLLOUT}};
+
+	return poll(fds, 2, ms) > 0 && fds[1].revents;
+}
+
 uint64_t arrivals_now_ms(void)
 {
 	struct timespec t;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "arrivals.h"
 #include "cell_text.h"
@@ -14,6 +15,7 @@
 #define NAME_COLUMNS  60
 #define PLACE_COLUMNS 40
 #define PERIOD_MS     1000
+#define PATIENCE_MS   5000 /* with a reader, when the end was asked for */
 
 static const char *safe(const char *s, const struct feed *f, int columns, bool keep_end, char *buf, size_t size)
 {
@@ -86,7 +88,7 @@ int plain_run(struct feed *f)
 	do {
 		over = !f->session || ends_in_a_period(f, &signo);
 		struct plumb_error *err = feed_refresh(f);
-		if (!err)
+		if (!err && arrivals_wait_for_room(STDOUT_FILENO, over && f->session ? PATIENCE_MS : -1))
 			put_line(f);
 		plumb_error_destroy(err);
 	} while (!over && !f->status.ended && !ferror(stdout));

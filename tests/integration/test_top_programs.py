@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The live view: how it begins, what is told of the program, what that writes; and lines instead of a screen."""
+import fcntl
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -13,7 +15,8 @@ pytest.importorskip("pyte")
 
 from harness.emulator import Emulator
 from harness.live import ORDINARY, busy, close, phases, top
-from harness.plumb import until
+from harness.plumb import running, until
+from harness.target import wait_until
 
 
 def test_a_program_that_is_started(plumb, any_python, top):
@@ -73,6 +76,21 @@ def test_plain_lines(plumb, busy):
         return result.stdout
 
     assert until(lines, lambda told: re.search(r"[\d.]+ % \S+ \(\S+\.py:\d+\)", told), 1.5)
+
+
+def test_lines_that_are_not_read_keep_nobody(plumb, busy, top):
+    """Standard output is a pipe that is full."""
+    recording = plumb.path()
+    end, into = os.pipe()
+    fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, 4096)
+    os.write(into, b"x" * 4096)
+    with running(plumb.start("top", "--plain", "-o", recording, busy.pid, stdout=into)) as process:
+        wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it does not begin")
+        process.send_signal(signal.SIGINT)
+        wait_until(lambda: process.poll() is not None, "it waits for ever")
+    os.close(end)
+    os.close(into)
+    assert plumb.report(recording).complete
 
 
 def test_the_program_ends(plumb, any_python, top):
