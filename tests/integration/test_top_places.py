@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The live view: places and pages that it gives to others, which are the clipboard, an editor and a browser."""
 import base64
+import contextlib
 import os
 import re
 import struct
@@ -12,6 +13,7 @@ pytest.importorskip("pyte")
 
 from harness.emulator import Emulator
 from harness.live import close, phases, reads_lines, top
+from harness.silent import file_that_falls_silent
 
 
 @pytest.mark.parametrize("term, sty, begin, end", [
@@ -63,14 +65,18 @@ def test_the_editor_opens_nothing_but_files(plumb, any_python, top):
             program.kill()
 
 
+def its_file_is_not_edited(plumb, program):
+    with Emulator([plumb.binary, "top", str(program.pid)], environment={"VISUAL": "false"}) as t:
+        t.see(r" first ")
+        t.type("e")
+        t.see("others may replace the file")
+        close(t)
+
+
 def is_not_edited(plumb, python, folder):
     """A program's file there, which is root's."""
     with phases(python, folder) as program:
-        with Emulator([plumb.binary, "top", str(program.pid)], environment={"VISUAL": "false"}) as t:
-            t.see(r" first ")
-            t.type("e")
-            t.see("others may replace the file")
-            close(t)
+        its_file_is_not_edited(plumb, program)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
@@ -109,6 +115,18 @@ def test_root_edits_no_file_that_a_group_may_write(plumb, any_python, top, tmp_p
     for folder in folders:
         assert folder.stat().st_mode & 0o022 == 0o020
         is_not_edited(plumb, any_python, folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+def test_root_edits_no_file_whose_owner_is_what_a_program_says(plumb, any_python, top, tmp_path):
+    """A file system of somebody's own (FUSE) says what it likes of its files."""
+    with phases(any_python, tmp_path) as program, contextlib.ExitStack() as mounts:
+        script = tmp_path / "phases.py"
+        try:
+            mounts.enter_context(file_that_falls_silent(script, script.read_bytes()))
+        except OSError as why:
+            pytest.skip("no file system can be mounted: %s" % why)
+        its_file_is_not_edited(plumb, program)
 
 
 def test_the_page(plumb, any_python, top, tmp_path):
