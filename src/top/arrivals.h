@@ -13,7 +13,8 @@ bool arrivals_catch(void);
 int arrivals_signal(bool *by_terminal);
 /** Wait until a signal has come, or @p fd (-1: none) can be read, at most @p ms. False: nobody is at its other end. */
 bool arrivals_wait(int fd, int ms);
-/** Wait until @p fd takes more, at most @p ms (-1: as long as it takes). False: it does not, or a signal came before. */
+/** Wait until @p fd takes more, at most @p ms (-1: as long as it takes). False: it does not, or a signal came before
+ * that. */
 bool arrivals_wait_for_room(int fd, int ms);
 /** Monotonic. */
 uint64_t arrivals_now_ms(void);
