@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plumb convert: from any format that is read to any that is written. Layer cli. */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "config.h"
 #include "page_file.h"
@@ -38,6 +39,18 @@ static bool choose_format(struct config *c, const char *out, struct failure *why
 		      "the name '%s' does not say which format to write", out);
 }
 
+/* With two recordings as all the operands, as of '*.plumb', the second is no name for a copy of the first. */
+static bool spares_recordings(const struct config *c, const char *out, struct failure *why)
+{
+	struct stat st;
+
+	if (c->force || strcmp(c->report.format, "plumb") != 0 || stat(out, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    st.st_size == 0)
+		return true;
+	return refuse(why, "give another name, or --force to replace it",
+		      "%s is there already, and convert would write another recording in its place", out);
+}
+
 static int write_profile(struct config *c, const struct plumb_profile *p, char *in, const char *out)
 {
 	struct failure why;
@@ -47,7 +60,7 @@ static int write_profile(struct config *c, const struct plumb_profile *p, char *
 		return complain_failure(&why);
 	if (!destination_open(out, config_output_name(c), &in, 1, &t, &why))
 		return complain_failure(&why);
-	if (!destination_takes(&t, c->report.format, &why)) {
+	if (!destination_takes(&t, c->report.format, &why) || !spares_recordings(c, out, &why)) {
 		destination_drop(&t);
 		return complain_failure(&why);
 	}

@@ -174,6 +174,21 @@ def test_parts_add_up_to_the_whole(plumb, recording, whole):
         assert {key: n for key, (n, _) in total.items()} == {key: n for key, (n, _) in counts(whole).items()}, parts
 
 
+def test_the_second_of_two_recordings_is_no_output(plumb, recording):
+    """The shell makes two names of '*.plumb'. What is no recording can be made again, and is replaced."""
+    one, other, text = plumb.path(".plumb"), plumb.path(".plumb"), plumb.path(".folded")
+    for copy in (one, other):
+        shutil.copy(recording, copy)
+    before = other.read_bytes()
+    result = plumb("convert", one, other, "--time", "..0.2")
+    assert result.status == OWN_FAILURE and "%s is there already" % other in result.stderr and "--force" in result.stderr, result
+    assert other.read_bytes() == before and not list(plumb.directory.glob("*.new"))
+    for out, options in ((text, []), (text, ["--time", "..0.2"]), (other, ["--time", "..0.2", "--force"])):
+        result = plumb("convert", one, out, *options)
+        assert result.status == 0, result
+    assert other.read_bytes() != before
+
+
 def test_what_a_report_filters_convert_filters(plumb, recording):
     for options in (["--time", "0.2..0.5"], ["--state", "on-cpu,gil"], ["--module", "threads"], ["--kind", "python"],
                     ["--min-share", "10"], ["--state", "waiting", "--focus", "wait", "--time", "100ms.."]):

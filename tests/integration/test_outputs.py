@@ -63,7 +63,7 @@ def test_a_recording_with_samples_is_not_replaced_by_one_without(plumb, recordin
     nothing, copy = plumb.path(), plumb.path()
     assert plumb("report", recording, "--focus", "no such function", "-o", nothing).status == 0
     copy.write_bytes(recording.read_bytes())
-    for command in (["report", recording, "--focus", "no such function", "-o", copy], ["convert", nothing, copy],
+    for command in (["report", recording, "--focus", "no such function", "-o", copy],
                     ["merge", nothing, "-o", copy], ["symbolize", nothing, "-o", copy]):
         result = plumb(*command)
         assert result.status == 125 and "stays as it was" in result.stderr and "'--force'" in result.stderr, (command, result)
