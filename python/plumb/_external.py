@@ -198,7 +198,17 @@ class Held:
 
     def profile(self) -> Profile:
         """Of the recording in it."""
-        return Profile.open(self.path) if self._has_name() else self._copied()
+        with self.named() as path:
+            return Profile.open(path)
+
+    @contextlib.contextmanager
+    def named(self) -> Iterator[str]:
+        """A name of it, or of a copy, by which it can be read meanwhile."""
+        if self._has_name():
+            yield self.path
+        else:
+            with _copy_of(self.fileno()) as path:
+                yield path
 
     def _has_name(self) -> bool:
         """A process that has changed its user has its descriptors, but not their names in /proc. Below another root directory there
@@ -212,22 +222,31 @@ class Held:
         finally:
             os.close(found)
 
-    def _copied(self) -> Profile:
-        """The folder for temporary files may have been left with the root directory."""
-        for folder in (tempfile.gettempdir(), os.curdir):
-            with contextlib.suppress(OSError), tempfile.NamedTemporaryFile(dir=folder) as copy:
-                self._copy_to(copy.fileno())
-                return Profile.open(copy.name)
-        raise Error(
-            "what was recorded cannot be read: this program has no names of what it has open in /proc any more (it has changed its "
-            "user or its root directory), nor a folder with room for a copy"
-        )
 
-    def _copy_to(self, fd: int) -> None:
-        at, piece = 0, os.pread(self.fileno(), _PIECE, 0)
-        while piece:
-            at += os.write(fd, piece)
-            piece = os.pread(self.fileno(), _PIECE, at)
+def _copy(source: int, into: int) -> None:
+    at, piece = 0, os.pread(source, _PIECE, 0)
+    while piece:
+        at += os.write(into, piece)
+        piece = os.pread(source, _PIECE, at)
+
+
+@contextlib.contextmanager
+def _copy_of(fd: int) -> Iterator[str]:
+    """Its name. The folder for temporary files may have been left with the root directory."""
+    with contextlib.ExitStack() as files:
+        for folder in (tempfile.gettempdir(), os.curdir):
+            with contextlib.suppress(OSError):
+                copy = files.enter_context(tempfile.NamedTemporaryFile(dir=folder))
+                _copy(fd, copy.fileno())
+                break
+        else:
+            raise Error(
+                "what was recorded cannot be read: this program has no names of what it has open in /proc any more (it has changed its "
+                "user or its root directory), nor a folder with room for a copy"
+            )
+        yield copy.name
+
+
 
 
 class Unnamed(Held):
@@ -242,6 +261,19 @@ class Unnamed(Held):
 
     def empty(self) -> None:
         os.ftruncate(self.fileno(), 0)
+
+    @contextlib.contextmanager
+    def filled(self) -> Iterator[str]:
+        """A name under which what is to be in it can be written meanwhile."""
+        with self.named() as name:
+            if name == self.path:
+                yield name
+                return
+            beside = name + ".new"
+            yield beside
+            with open(beside, "rb") as file:
+                os.unlink(beside)
+                _copy(file.fileno(), self.fileno())
 
 
 class _Named(Held):
@@ -485,7 +517,8 @@ class _Sum:
 
 def _both(one: Unnamed, other: Unnamed) -> Unnamed:
     file = Unnamed()
-    add_up(file.path, [one.path.encode(), other.path.encode()])
+    with one.named() as first, other.named() as second, file.filled() as path:
+        add_up(path, [first.encode(), second.encode()])
     return file
 
 

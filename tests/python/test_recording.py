@@ -588,7 +588,10 @@ def dropped(python, begin, end):
 @pytest.mark.parametrize("begin, wait, end", [
     ("p = plumb.start(engine='external')", "while p.info()['samples'] < 20: busy(100)", "p.stop()"),
     ("a = plumb.Profiler(engine='external'); a.start()", "while a.status()['samples'] < 20: busy(100)", "a.stop(); p = a.snapshot()"),
-], ids=["start", "profiler"])
+    ("a = plumb.Profiler(engine='external'); a.start()\nfor _ in range(2):\n had = a.status()['samples']\n"
+     " while a.status()['samples'] < had + 20: busy(100)\n a.pause()\n a.resume()",
+     "had = a.status()['samples']\nwhile a.status()['samples'] < had + 20: busy(100)", "a.snapshot(); a.stop(); p = a.snapshot()"),
+], ids=["start", "profiler", "pauses"])
 def test_a_daemon_that_gives_up_its_rights_has_its_recording(one, begin, wait, end):
     """It may not signal plumb any more, which stays root's, nor open by name what it has open itself."""
     output, errors = dropped(one, begin, "%s\n%s\n%sprint('busy' in p.text())" % (wait, end, CHILDREN))
