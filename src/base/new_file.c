@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,17 +16,12 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "own_fd.h"
 #include "reopen.h"
 
-/* What plumb wrote bears this, with the length and the time of its end: what somebody has changed since is theirs. A
- * recording is known by its first bytes, too, wherever it was copied to. */
-#define MARK	    "user.plumb"
-#define MARK_MAX    64
 #define NAMES_TRIED 100
 #define LINKS_MAX   40 /* as the kernel */
 
@@ -142,166 +136,22 @@ struct plumb_error *pl_new_file_check(const struct pl_new_file *f)
 
 /* ---- what is there ----------------------------------------------------------------------------------------------- */
 
-static bool begins_as_recording(int fd)
-{
-	char bytes[PL_FILE_MAGIC_LEN];
-
-	return pread(fd, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes &&
-	       memcmp(bytes, PL_FILE_MAGIC, sizeof bytes) == 0;
-}
-
-static int mark_text(const struct stat *st, char ret[static MARK_MAX])
-{
-	return snprintf(ret, MARK_MAX, "%lld %lld.%09ld", (long long)st->st_size, (long long)st->st_mtim.tv_sec,
-			st->st_mtim.tv_nsec);
-}
-
-static bool is_marked(int fd, const struct stat *st)
-{
-	char marked[MARK_MAX], expected[MARK_MAX];
-	ssize_t n = fgetxattr(fd, MARK, marked, sizeof marked), len = mark_text(st, expected);
-
-	return n == len && memcmp(marked, expected, (size_t)n) == 0;
-}
-
-/* Whoever writes a file has it locked, and is the only one who may lose it. */
-static bool is_being_written(int fd)
-{
-	return flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
-
-/* What is open already. Who is at the other end of a pipe or a line is not waited for in the kernel. */
-static int open_again(int place, int flags)
-{
-	return pl_reopen(place, flags | O_NONBLOCK);
-}
-
-/* A pipe or a device is not touched. */
-static int open_to_judge(const struct pl_new_file *f, const char *name)
-{
-	int place = openat(f->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
-
-	if (place < 0)
-		return -1;
-	int fd = fstat(place, &st) == 0 && S_ISREG(st.st_mode) ? open_again(place, O_RDONLY) : -1;
-	close(place);
-	return fd;
-}
-
-enum writers { NO_WRITER, A_WRITER, MAYBE_A_WRITER };
-
-/* There a lease is the server's to grant, and is refused as if somebody had the file open. */
-static bool is_on_server(int fd)
-{
-	struct statfs fs;
-
-	return fstatfs(fd, &fs) == 0 &&
-	       (fs.f_type == NFS_SUPER_MAGIC || fs.f_type == CIFS_SUPER_MAGIC || fs.f_type == SMB2_SUPER_MAGIC);
-}
-
-/* The kernel grants nobody a lease to read who is not alone with other readers; it grants none at all on some file
- * systems (NFS), and to who has neither the file nor CAP_LEASE. Who opens the file in this moment waits until it is
- * over, and we get a signal: one that nobody notices, where SIGIO would end the program. Errors: as fcntl(). */
-static enum writers writers_of(int fd)
-{
-	if (fcntl(fd, F_SETSIG, SIGURG) == 0 && fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {
-		(void)fcntl(fd, F_SETLEASE, F_UNLCK);
-		return NO_WRITER;
-	}
-	int why = errno;
-	enum writers writers = why == EAGAIN && !is_on_server(fd) ? A_WRITER : MAYBE_A_WRITER;
-	errno = why;
-	return writers;
-}
-
-/* What somebody goes on to write would be lost; errno says how that is known: EAGAIN, somebody has it open. Who has
- * just opened a file finds it empty, mostly, and an empty one may also be as good as none: mktemp(1) makes one for its
- * name. */
-static bool may_be_written_to(int fd, off_t size)
-{
-	enum writers writers = writers_of(fd);
-
-	return size ? writers == A_WRITER : writers != NO_WRITER;
-}
-
-static struct pl_older_file as_it_is(const struct stat *st)
-{
-	return (struct pl_older_file){
-		.there = true, .dev = st->st_dev, .ino = st->st_ino, .size = st->st_size, .written = st->st_mtim};
-}
-
-/* NULL: none, nothing is in it nor will be, or plumb wrote it and nobody writes to it any more. */
-static const char *why_kept(int fd, const struct stat *st)
-{
-	bool recording = begins_as_recording(fd);
-
-	if (recording && is_being_written(fd))
-		return "is being written by another plumb";
-	if (st->st_size && !recording && !is_marked(fd, st))
-		return "is there already, and plumb did not write it";
-	if (!may_be_written_to(fd, st->st_size))
-		return NULL;
-	return st->st_size ? "is from plumb, but another program has it open to write to it"
-			   : "is empty, and another program may have it open to write to it";
-}
-
 static struct plumb_error *exists(const struct pl_new_file *f, const char *why)
 {
 	return pl_error(PLUMB_ERR_EXISTS, "%s %s", f->path, why);
 }
 
-/* Is what has the name to be kept? The file that is open is judged, not its name. */
-static struct plumb_error *judge(const struct pl_new_file *f, struct pl_older_file *ret)
+/* Is what has the name to be kept? */
+static struct plumb_error *judge(struct pl_new_file *f)
 {
-	int fd = open_to_judge(f, name_of(f));
-	struct stat st;
+	const char *why = pl_older_file_judge(f->dir, name_of(f), &f->older);
 
-	if (fd < 0 && !look(f, name_of(f), &st))
-		return NULL;
-	const char *why = fd < 0 || fstat(fd, &st) != 0 ? "is there already, and cannot be read" : why_kept(fd, &st);
-	if (!why)
-		*ret = as_it_is(&st);
-	if (fd >= 0)
-		close(fd);
 	return why ? exists(f, why) : NULL;
 }
 
-/* What another plumb has finished since is not to be lost, either. When a file was made is not asked: overlayfs makes
- * one of an image again when it gets another name. */
-static bool is_older(const struct pl_new_file *f, int place)
-{
-	const struct pl_older_file *o = &f->older;
-	struct stat st;
-
-	return o->there && fstat(place, &st) == 0 && st.st_dev == o->dev && st.st_ino == o->ino &&
-	       st.st_size == o->size && st.st_mtim.tv_sec == o->written.tv_sec &&
-	       st.st_mtim.tv_nsec == o->written.tv_nsec;
-}
-
-/* An errno, or 0. */
-static int why_it_stays(const struct pl_new_file *f, int place)
-{
-	if (!is_older(f, place))
-		return EEXIST;
-	int fd = open_again(place, O_RDONLY), failed = errno;
-	int why = !may_be_written_to(fd, f->older.size) ? 0 : fd < 0 ? failed : errno;
-	if (fd >= 0)
-		close(fd);
-	return why == EAGAIN ? EEXIST : why;
-}
-
-/* Or is not there. Else errno says why not; EEXIST: by now it is another program's. */
 static bool gives_way(const struct pl_new_file *f, const char *name)
 {
-	int place = openat(f->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-
-	if (place < 0)
-		return errno == ENOENT;
-	int why = why_it_stays(f, place);
-	close(place);
-	errno = why;
-	return !why;
+	return pl_older_file_gives_way(&f->older, f->dir, name);
 }
 
 /* In a directory as /tmp. Root may, unless its capabilities were taken away. */
@@ -379,11 +229,17 @@ static struct plumb_error *replace_it(struct pl_new_file *f)
 	struct plumb_error *err = check_gives_way(f);
 
 	if (!err && f->replace != PL_REPLACE_ALL)
-		err = judge(f, &f->older);
+		err = judge(f);
 	return err ? err : make_beside(f);
 }
 
 /* ---- what is written to as it is --------------------------------------------------------------------------------- */
+
+/* Who is at the other end of a pipe or a line is not waited for in the kernel. */
+static int open_again(int place)
+{
+	return pl_reopen(place, O_WRONLY | O_NONBLOCK);
+}
 
 /* Whoever owns a link decides where it leads, and can change that at any time; whoever owns a pipe, who reads it. */
 static bool is_trusted(const struct stat *st)
@@ -421,12 +277,12 @@ static struct plumb_error *may_write_into(const struct pl_new_file *f, int place
 
 static int open_pipe(int place)
 {
-	int fd = open_again(place, O_WRONLY);
+	int fd = open_again(place);
 
 	for (int i = 0; i < READER_LOOKS && fd < 0 && errno == ENXIO; i++) {
 		if (nanosleep(&(struct timespec){.tv_nsec = READER_LOOK_NS}, NULL) != 0)
 			break;
-		fd = open_again(place, O_WRONLY);
+		fd = open_again(place);
 	}
 	return fd;
 }
@@ -488,7 +344,7 @@ static struct plumb_error *write_into(struct pl_new_file *f, int place, const st
 		return of_another_user(f, "pipe", "name a file, or a pipe of your own");
 	if (f->tried)
 		return may_write_into(f, place, st);
-	take(f, S_ISFIFO(st->st_mode) ? open_pipe(place) : open_again(place, O_WRONLY));
+	take(f, S_ISFIFO(st->st_mode) ? open_pipe(place) : open_again(place));
 	if (f->fd < 0)
 		return cannot_open(f, st);
 	if (fcntl(f->fd, F_SETFL, fcntl(f->fd, F_GETFL) & ~O_NONBLOCK) != 0 ||
@@ -705,16 +561,6 @@ static struct plumb_error *make_again(struct pl_new_file *f)
 	return err;
 }
 
-/* It is finished, unless it is a recording, which may grow. */
-static void mark(const struct pl_new_file *f)
-{
-	char text[MARK_MAX];
-	struct stat st;
-
-	if (fstat(f->fd, &st) == 0)
-		(void)fsetxattr(f->fd, MARK, text, (size_t)mark_text(&st, text), 0);
-}
-
 static bool move_in(const struct pl_new_file *f, unsigned flags)
 {
 	return renameat2(f->dir, present_name(f), f->dir, name_of(f), flags) == 0;
@@ -811,7 +657,7 @@ struct plumb_error *pl_new_file_publish(struct pl_new_file *f)
 	struct plumb_error *err = pl_new_file_check(f);
 	if (err)
 		return err;
-	mark(f);
+	pl_older_file_mark(f->fd);
 	if (!f->beside)
 		return NULL;
 	if (is_lost(f) || !take_name(f))

@@ -8,14 +8,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
-#include <time.h>
 
 #include "error.h"
+#include "older_file.h"
 #include "own_fd.h"
-
-/* A recording begins so. */
-#define PL_FILE_MAGIC	  "plumb\0\r\n"
-#define PL_FILE_MAGIC_LEN 8
 
 /** What may be replaced. A pipe, a device or a terminal is written to and not replaced. */
 enum pl_replace {
@@ -25,15 +21,6 @@ enum pl_replace {
 	PL_REPLACE_OURS,
 	PL_REPLACE_NAMED, /* the same, and links are followed: the name was given */
 	PL_REPLACE_ALL,
-};
-
-/* What has the name and may be lost, as it was when that was found out. */
-struct pl_older_file {
-	bool there; /* else nothing has the name */
-	dev_t dev;
-	ino_t ino;
-	off_t size;
-	struct timespec written;
 };
 
 struct pl_new_file {
