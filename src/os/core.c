@@ -17,6 +17,7 @@
 
 #include "core_notes.h"
 #include "map.h"
+#include "reopen.h"
 #include "target_file.h"
 
 #define MAX_SEGMENTS (1u << 20)
@@ -366,11 +367,11 @@ static struct plumb_error *read_segments(struct pl_core *c, const char *path)
 	return list_files(c);
 }
 
-/* A number that systemd-coredump notes at the cores it keeps: from the kernel, and of the first user namespace. */
-static bool noted(int fd, const char *name, uint32_t *ret)
+/* Whom systemd-coredump notes at the cores it keeps: from the kernel, and of the first user namespace. */
+static bool noted_user(int fd, uint32_t *ret)
 {
 	char text[16] = "", *end;
-	ssize_t len = fgetxattr(fd, name, text, sizeof text - 1);
+	ssize_t len = fgetxattr(fd, "user.coredump.uid", text, sizeof text - 1);
 	unsigned long v = strtoul(text, &end, 10);
 
 	*ret = (uint32_t)v;
@@ -381,33 +382,47 @@ static bool noted(int fd, const char *name, uint32_t *ret)
  * others dumped: gcore, and whatever is given the cores by the kernel. What stands in the core then tells nothing of
  * its user: the kernel writes the ids as the process's own user namespace has them, in which everybody can be root, or
  * anyone else. And a root that was noted from outside need not be ours: that of most containers has no namespace for
- * users, but other files. */
+ * users, but other files, and takes on any group. */
 static void judge_owner(struct pl_core *c, const struct stat *st)
 {
 	bool alone = !(st->st_mode & (S_IWGRP | S_IWOTH)); /* with a list the group's bits are of all that it names */
-	uint32_t uid, gid;
+	uint32_t uid;
 
 	if (alone && st->st_uid != 0)
 		pl_rights_of_owner(st->st_uid, &c->rights);
-	else if (alone && noted(c->fd, "user.coredump.uid", &uid) && noted(c->fd, "user.coredump.gid", &gid) && uid &&
-		 gid)
-		pl_rights_of_user(uid, gid, &c->rights);
+	else if (alone && noted_user(c->fd, &uid) && uid)
+		pl_rights_of_owner(uid, &c->rights);
 	else
 		pl_rights_of_all(&c->rights);
+}
+
+/* What it is comes first: to open a device can do something (a watchdog restarts the machine). */
+static struct plumb_error *open_plain(struct pl_core *c, const char *path, struct stat *st)
+{
+	c->fd = open(path, O_PATH | O_CLOEXEC);
+	if (c->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return pl_error_hint(pl_error(PLUMB_ERR_NOT_FOUND, "there is no file %s", path), "%s",
+				     "'cat /proc/sys/kernel/core_pattern' shows where cores go");
+	if (c->fd >= 0 && fstat(c->fd, st) == 0 && !S_ISREG(st->st_mode))
+		return not_a_core(path, "no plain file");
+	int handle = c->fd;
+	c->fd = handle < 0 ? -1 : pl_reopen(handle, O_RDONLY | O_NONBLOCK);
+	if (handle >= 0 && c->fd < 0 && errno == ENOENT) /* there is no /proc */
+		c->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int why = errno;
+	if (handle >= 0)
+		close(handle);
+	return c->fd < 0 || fstat(c->fd, st) != 0 ? pl_error_errno(PLUMB_ERR_SYSTEM, why, "cannot open %s", path)
+						  : NULL;
 }
 
 static struct plumb_error *open_file(struct pl_core *c, const char *path, bool trusted)
 {
 	struct stat st;
+	struct plumb_error *err = open_plain(c, path, &st);
 
-	c->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (c->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-		return pl_error_hint(pl_error(PLUMB_ERR_NOT_FOUND, "there is no file %s", path), "%s",
-				     "'cat /proc/sys/kernel/core_pattern' shows where cores go");
-	if (c->fd < 0 || fstat(c->fd, &st) != 0)
-		return pl_error_errno(PLUMB_ERR_SYSTEM, errno, "cannot open %s", path);
-	if (!S_ISREG(st.st_mode))
-		return not_a_core(path, "no plain file");
+	if (err)
+		return err;
 	c->size = c->whole = (uint64_t)st.st_size;
 	c->written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 	if (!trusted || !pl_rights_of(getpid(), &c->rights))

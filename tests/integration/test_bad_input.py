@@ -259,6 +259,8 @@ def test_a_device_is_not_opened(plumb, tmp_path):
     link.symlink_to("/dev/tty")
     result = plumb("report", link, before=["setsid", "--wait"])  # has no terminal, so that it cannot be opened
     assert result.status == 1 and "it is a device, and not a file" in result.stderr, result
+    result = plumb("dump", "--core", link, before=["setsid", "--wait"])
+    assert result.status == 125 and "no plain file" in result.stderr, result
 
 
 LEASE = """

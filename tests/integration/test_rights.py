@@ -496,9 +496,10 @@ def test_whom_systemd_has_noted_at_a_core_of_roots_counts(plumb, place, any_pyth
     assert sources_of(plumb, core) == ({PROGRAM: ANY}, str(place / "secret.py"))
 
 
-@pytest.mark.parametrize("user, group, mode", [(0, 0, 0o400), (ORDINARY, 0, 0o440)])
+@pytest.mark.parametrize("user, group, mode", [(0, 0, 0o400), (ORDINARY, 0, 0o440), (ORDINARY, 4321, 0o440)])
 def test_root_as_systemd_has_noted_it_may_be_that_of_a_container(plumb, place, any_python, core, user, group, mode):
-    """Without a user namespace of its own its ids are those of here, and its files are not."""
+    """Without a user namespace of its own its ids are those of here, and its files are not; it has any group that it likes."""
+    os.chown(place / "secret.py", 0, group)
     (place / "secret.py").chmod(mode)
     try:
         os.setxattr(core, "user.coredump.uid", b"%d" % user)
