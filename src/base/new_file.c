@@ -144,8 +144,12 @@ static struct plumb_error *exists(const struct pl_new_file *f, const char *why)
 /* Is what has the name to be kept? */
 static struct plumb_error *judge(struct pl_new_file *f)
 {
-	const char *why = pl_older_file_judge(f->dir, name_of(f), &f->older);
+	const char *why = NULL;
 
+	if (f->replace == PL_REPLACE_ALL)
+		pl_older_file_insist(f->dir, name_of(f), &f->older);
+	else
+		why = pl_older_file_judge(f->dir, name_of(f), &f->older);
 	return why ? exists(f, why) : NULL;
 }
 
@@ -228,7 +232,7 @@ static struct plumb_error *replace_it(struct pl_new_file *f)
 {
 	struct plumb_error *err = check_gives_way(f);
 
-	if (!err && f->replace != PL_REPLACE_ALL)
+	if (!err)
 		err = judge(f);
 	return err ? err : make_beside(f);
 }
@@ -594,15 +598,13 @@ static bool is_on_disk(const struct pl_new_file *f)
 /* errno EEXIST: another program's file has the name. Not all file systems can exchange. */
 static bool take_name(const struct pl_new_file *f)
 {
-	if (f->replace != PL_REPLACE_ALL && !gives_way(f, name_of(f)))
+	if (!gives_way(f, name_of(f)))
 		return false;
 	if (move_in(f, RENAME_NOREPLACE))
 		return true;
 	bool taken = errno == EEXIST;
 	if ((!taken && !is_beyond_file_system(errno)) || !is_on_disk(f))
 		return false;
-	if (f->replace == PL_REPLACE_ALL)
-		return move_in(f, 0);
 	if (taken && exchange(f))
 		return true;
 	return (!taken || is_beyond_file_system(errno)) && move_in(f, 0);

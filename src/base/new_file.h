@@ -20,7 +20,7 @@ enum pl_replace {
 	 * choice */
 	PL_REPLACE_OURS,
 	PL_REPLACE_NAMED, /* the same, and links are followed: the name was given */
-	PL_REPLACE_ALL,
+	PL_REPLACE_ALL,	  /* whatever has the name when it is opened */
 };
 
 struct pl_new_file {

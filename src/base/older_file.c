@@ -133,14 +133,25 @@ const char *pl_older_file_judge(int dir, const char *name, struct pl_older_file 
 	return why;
 }
 
+void pl_older_file_insist(int dir, const char *name, struct pl_older_file *ret)
+{
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return;
+	*ret = as_it_is(&st);
+	ret->whatever = true;
+}
+
 /* When a file was made is not asked: overlayfs makes one of an image again when it gets another name. */
 static bool is_it(const struct pl_older_file *o, int place)
 {
 	struct stat st;
 
-	return o->there && fstat(place, &st) == 0 && st.st_dev == o->dev && st.st_ino == o->ino &&
-	       st.st_size == o->size && st.st_mtim.tv_sec == o->written.tv_sec &&
-	       st.st_mtim.tv_nsec == o->written.tv_nsec;
+	if (!o->there || fstat(place, &st) != 0 || st.st_dev != o->dev || st.st_ino != o->ino)
+		return false;
+	return o->whatever || (st.st_size == o->size && st.st_mtim.tv_sec == o->written.tv_sec &&
+			       st.st_mtim.tv_nsec == o->written.tv_nsec);
 }
 
 /* An errno, or 0. */
@@ -148,6 +159,8 @@ static int why_it_stays(const struct pl_older_file *o, int place)
 {
 	if (!is_it(o, place))
 		return EEXIST;
+	if (o->whatever)
+		return 0;
 	int fd = pl_reopen(place, O_RDONLY | O_NONBLOCK), failed = errno;
 	int why = !may_be_written_to(fd, o->size) ? 0 : fd < 0 ? failed : errno;
 	if (fd >= 0)

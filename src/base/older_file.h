@@ -14,7 +14,8 @@
 
 /** What has the name and may be lost, as it was when that was found out. */
 struct pl_older_file {
-	bool there; /* else nothing has the name */
+	bool there;    /* else nothing has the name */
+	bool whatever; /* may be in it by then */
 	dev_t dev;
 	ino_t ino;
 	off_t size;
@@ -25,6 +26,8 @@ struct pl_older_file {
  * @return NULL: there is nothing (*ret stays as it is), or it may be lost and *ret is set; else why it is kept, as the
  * predicate of a sentence. Static. */
 const char *pl_older_file_judge(int dir, const char *name, struct pl_older_file *ret);
+/** Note what is called @p name there as what may be lost whatever it is: somebody insists. */
+void pl_older_file_insist(int dir, const char *name, struct pl_older_file *ret);
 /** May what is called @p name there still be lost, or is nothing there? Else errno says why not; EEXIST: by now it is
  * another program's. What another plumb has finished since is not to be lost, either. */
 bool pl_older_file_gives_way(const struct pl_older_file *o, int dir, const char *name);

@@ -355,25 +355,26 @@ def test_a_recording_that_is_written_says_so_when_it_is_read(plumb, target, any_
     assert "incomplete" not in plumb("report", grows).stdout
 
 
-def taken_away(plumb, target, any_python, take):
+def taken_away(plumb, target, any_python, take, force=()):
     """What a plumb says whose recording somebody takes away while it is written, and what is beside its name."""
     recording = plumb.path()
     with target(any_python, "families.py") as busy:
-        with running(plumb.start("attach", "-o", recording, busy.pid, stderr=subprocess.PIPE)) as process:
+        with running(plumb.start("attach", "-o", recording, *force, busy.pid, stderr=subprocess.PIPE)) as process:
             wait_until(lambda: plumb.recorded(recording, lambda profile: profile.samples), "it is not sampled")
             take(recording)
             process.send_signal(signal.SIGINT)
             return recording, finish(process), [plumb.directory / name for name in left(plumb)]
 
 
-def test_a_recording_that_somebody_has_replaced_is_kept_beside_it(plumb, target, any_python):
-    """By force, so that nothing is left of it but what is open."""
+@pytest.mark.parametrize("force", [(), ("--force",)], ids=["unforced", "forced"])
+def test_a_recording_that_somebody_has_replaced_is_kept_beside_it(plumb, target, any_python, force):
+    """Nothing is left of it but what is open. Who insists has done so for what was there before."""
     def take(path):
         other = path.with_suffix(".theirs")
         other.write_text("notes")
         other.rename(path)
 
-    recording, result, (beside,) = taken_away(plumb, target, any_python, take)
+    recording, result, (beside,) = taken_away(plumb, target, any_python, take, force)
     assert recording.read_text() == "notes" and result.status == 125, result
     assert "made by another program meanwhile" in result.stderr and str(beside) in result.stderr, result
     assert plumb.report(beside).complete and plumb.report(beside).samples

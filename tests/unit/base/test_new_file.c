@@ -167,9 +167,11 @@ static void begin(struct scene *s, enum pl_replace replace)
 /* The name is free, too. */
 static void begin_anew(struct scene *s)
 {
+	const enum pl_replace replace = s->file.replace;
+
 	pl_new_file_discard(&s->file);
 	assert_int_equal(unlink(s->path), 0);
-	begin_to_write(s, PL_REPLACE_NAMED);
+	begin_to_write(s, replace);
 }
 
 static void end(struct scene *s)
@@ -453,46 +455,67 @@ static void what_somebody_has_taken_away_is_there_again(void **state)
 }
 
 /* Be it empty: they are about to write it. */
+/* Who insists has done so for what was there. */
 static void what_another_has_put_in_its_place_stays(void **state)
 {
 	const char *theirs[] = {THEIRS, ""};
 	struct scene s;
 
-	for (int i = 0; i < 2; i++) {
-		begin(&s, PL_REPLACE_NAMED);
+	for (int i = 0; i < 4; i++) {
+		begin(&s, i < 2 ? PL_REPLACE_NAMED : PL_REPLACE_ALL);
 		assert_ok(pl_new_file_publish(&s.file));
 		assert_int_equal(unlink(s.path), 0);
-		put(s.path, theirs[i]);
+		put(s.path, theirs[i % 2]);
 		assert_ok(pl_new_file_finish(&s.file));
 		assert_code(pl_new_file_publish(&s.file), PLUMB_ERR_EXISTS);
 		snprintf(s.beside, sizeof s.beside, "%s", pl_new_file_path(&s.file));
-		assert_holds(s.path, theirs[i]);
+		assert_holds(s.path, theirs[i % 2]);
 		assert_holds(s.beside, OURS);
 		end(&s);
 	}
 }
 
 /* Over what both have found there, and where the name was free. */
-static void what_another_plumb_has_finished_meanwhile_stays(void **state)
+static void assert_finished_meanwhile_stays(enum pl_replace replace, bool old, bool is_free)
 {
 	struct scene s;
 	struct pl_new_file other;
 
+	begin(&s, replace);
+	refuses_flags = old;
+	if (is_free)
+		begin_anew(&s);
+	assert_ok(pl_new_file_open(s.path, replace, &other));
+	assert_int_equal(write(other.fd, THEIRS, strlen(THEIRS)), strlen(THEIRS));
+	assert_ok(pl_new_file_publish(&other));
+	pl_new_file_discard(&other);
+	assert_code(pl_new_file_publish(&s.file), PLUMB_ERR_EXISTS);
+	assert_holds(s.path, THEIRS);
+	assert_holds(s.beside, OURS);
+	end(&s);
+}
+
+static void what_another_plumb_has_finished_meanwhile_stays(void **state)
+{
+	for (enum pl_replace replace = PL_REPLACE_NAMED; replace <= PL_REPLACE_ALL; replace++)
+		for (int way = 0; way < 4; way++)
+			assert_finished_meanwhile_stays(replace, way & 1, way & 2);
+}
+
+/* Whatever becomes of it until then. */
+static void who_insists_replaces_what_was_there(void **state)
+{
+	struct scene s;
+
 	for (int old = 0; old < 2; old++) {
-		for (int is_free = 0; is_free < 2; is_free++) {
-			begin(&s, PL_REPLACE_NAMED);
-			refuses_flags = old;
-			if (is_free)
-				begin_anew(&s);
-			assert_ok(pl_new_file_open(s.path, PL_REPLACE_NAMED, &other));
-			assert_int_equal(write(other.fd, THEIRS, strlen(THEIRS)), strlen(THEIRS));
-			assert_ok(pl_new_file_publish(&other));
-			pl_new_file_discard(&other);
-			assert_code(pl_new_file_publish(&s.file), PLUMB_ERR_EXISTS);
-			assert_holds(s.path, THEIRS);
-			assert_holds(s.beside, OURS);
-			end(&s);
-		}
+		begin(&s, PL_REPLACE_ALL);
+		refuses_flags = old;
+		int theirs = open(s.path, O_WRONLY | O_CLOEXEC);
+		assert_int_equal(write(theirs, THEIRS, strlen(THEIRS)), strlen(THEIRS));
+		assert_ok(pl_new_file_publish(&s.file));
+		close(theirs);
+		assert_holds(s.path, OURS);
+		end(&s);
 	}
 }
 
@@ -664,6 +687,7 @@ int main(void)
 		cmocka_unit_test(what_somebody_has_taken_away_is_there_again),
 		cmocka_unit_test(what_another_has_put_in_its_place_stays),
 		cmocka_unit_test(what_another_plumb_has_finished_meanwhile_stays),
+		cmocka_unit_test(who_insists_replaces_what_was_there),
 		cmocka_unit_test(what_is_being_written_is_not_replaced),
 		cmocka_unit_test(what_is_anothers_by_now_is_not_touched),
 		cmocka_unit_test(who_reads_a_pipe_is_waited_for),
