@@ -107,12 +107,18 @@ void signals_of_program(sigset_t *ret)
 
 bool signals_from_terminal(const siginfo_t *info)
 {
-	static const int typed[] = {SIGINT, SIGQUIT, SIGHUP, SIGWINCH};
-	bool may = false;
-
-	for (size_t i = 0; i < sizeof typed / sizeof typed[0]; i++)
-		may |= info->si_signo == typed[i];
-	return may && info->si_code == SI_KERNEL;
+	if (info->si_code != SI_KERNEL)
+		return false;
+	switch (info->si_signo) {
+	case SIGINT:
+	case SIGQUIT:
+	case SIGWINCH:
+		return true;
+	case SIGHUP: /* that a terminal has gone is told to the leader of its session alone */
+		return getsid(0) != getpid();
+	default:
+		return false;
+	}
 }
 
 void signals_remember(void)

@@ -18,10 +18,16 @@ static int noted[2] = {-1, -1};
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT};
 #define CAUGHT (sizeof caught / sizeof caught[0])
 
+/* That a terminal has gone is told to the leader of its session alone. */
+static bool has_reached_all(int signo, const siginfo_t *info)
+{
+	return info->si_code == SI_KERNEL && (signo != SIGHUP || getsid(0) != getpid());
+}
+
 static void note(int signo, siginfo_t *info, void *context)
 {
 	int saved = errno;
-	unsigned char byte = (unsigned char)(signo | (info->si_code == SI_KERNEL ? BY_TERMINAL : 0));
+	unsigned char byte = (unsigned char)(signo | (has_reached_all(signo, info) ? BY_TERMINAL : 0));
 	ssize_t done = write(noted[1], &byte, 1); /* a full pipe has enough in it */
 
 	(void)done;

@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import os
 import pathlib
+import pty
 import re
 import shutil
 import signal
@@ -219,6 +220,31 @@ def test_keys_of_a_terminal_reach_the_program_once(plumb, places, any_python, wa
         os.kill(children_of(terminal.pid)[0] if way else terminal.pid, signal.SIGTERM)
         assert terminal.wait() == 3, terminal.text
     assert re.findall('"heard", "signal": "(.*?)"', terminal.text) == [*keys.values(), "SIGTERM"], terminal.text
+
+
+HEARS = """
+import os, signal, sys, time
+def heard(*_):
+    open(sys.argv[1] + "/heard", "w").close()
+    os._exit(0)
+signal.signal(signal.SIGHUP, heard)
+open(sys.argv[1] + "/ready", "w").close()
+while True: time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize("command", [["run"], ["top", "--plain"]], ids=["run", "top"])
+def test_a_terminal_that_closes_ends_the_program(plumb, any_python, way, command, tmp_path):
+    """The kernel tells nobody of it but the leader of the session, which is plumb where a terminal starts nothing else: in a window of
+    tmux, by ssh -t, in a container."""
+    master, terminal = pty.openpty()
+    whole = [*way, "setsid", "-c", plumb.binary, *command, "--", *any_python.command, "-c", HEARS, tmp_path]
+    with running(subprocess.Popen(list(map(str, whole)), stdin=terminal, stdout=terminal, stderr=terminal, cwd=plumb.directory)) as process:
+        os.close(terminal)
+        wait_until((tmp_path / "ready").exists, "it does not begin")
+        os.close(master)
+        wait_until((tmp_path / "heard").exists, "it goes on")
+        process.wait(PATIENCE)
 
 
 # The first process of a pid namespace ------------------------------------------------------------------------------------
