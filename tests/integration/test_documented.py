@@ -152,8 +152,9 @@ def recorded(plumb, pid):
 def put_recordings(plumb, directory, pid):
     """The recordings that the pages name, and what other formats they read."""
     made = [recorded(plumb, pid) for _ in range(3)]  # a side of `plumb diff` has as many
-    texts = [command.text for page in documented.PAGES for command in documented.commands(page)]
-    for number, name in enumerate(sorted({"in.plumb", *re.findall(r"[\w.-]+\.plumb\b", " ".join(texts))})):
+    text = " ".join(command.text for page in documented.PAGES for command in documented.commands(page))
+    named, converted = re.findall(r"[\w.-]+\.plumb\b", text), re.findall(r"plumb convert \S+ ([\w.-]+\.plumb)\b", text)
+    for number, name in enumerate(sorted({"in.plumb", *named}.difference(converted))):
         shutil.copy(made[number % 3], directory / name)
     for name in ("app.perf", "app.pb.gz", "other.folded"):
         assert plumb("convert", made[0], directory / name).status == 0
