@@ -56,7 +56,8 @@ static int open_to_judge(int dir, const char *name)
 
 	if (place < 0)
 		return -1;
-	int fd = fstat(place, &st) == 0 && S_ISREG(st.st_mode) ? pl_reopen(place, O_RDONLY | O_NONBLOCK) : -1;
+	bool plain = fstat(place, &st) == 0 && S_ISREG(st.st_mode);
+	int fd = plain ? pl_reopen_or_open(place, dir, name, O_RDONLY | O_NONBLOCK) : -1;
 	close(place);
 	return fd;
 }
@@ -155,13 +156,13 @@ static bool is_it(const struct pl_older_file *o, int place)
 }
 
 /* An errno, or 0. */
-static int why_it_stays(const struct pl_older_file *o, int place)
+static int why_it_stays(const struct pl_older_file *o, int dir, const char *name, int place)
 {
 	if (!is_it(o, place))
 		return EEXIST;
 	if (o->whatever)
 		return 0;
-	int fd = pl_reopen(place, O_RDONLY | O_NONBLOCK), failed = errno;
+	int fd = pl_reopen_or_open(place, dir, name, O_RDONLY | O_NONBLOCK), failed = errno;
 	int why = !may_be_written_to(fd, o->size) ? 0 : fd < 0 ? failed : errno;
 	if (fd >= 0)
 		close(fd);
@@ -174,7 +175,7 @@ bool pl_older_file_gives_way(const struct pl_older_file *o, int dir, const char 
 
 	if (place < 0)
 		return errno == ENOENT;
-	int why = why_it_stays(o, place);
+	int why = why_it_stays(o, dir, name, place);
 	close(place);
 	errno = why;
 	return !why;

@@ -2,6 +2,7 @@
 /* See reopen.h. */
 #include "reopen.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 
@@ -16,4 +17,11 @@ int pl_reopen(int fd, int flags)
 	char name[PL_FD_NAME_ROOM];
 
 	return open(pl_fd_name(fd, name), flags | O_CLOEXEC | O_NOCTTY);
+}
+
+int pl_reopen_or_open(int fd, int dir, const char *name, int flags)
+{
+	int again = pl_reopen(fd, flags);
+
+	return again < 0 && errno == ENOENT ? openat(dir, name, flags | O_CLOEXEC | O_NOCTTY) : again;
 }

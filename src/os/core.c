@@ -406,9 +406,7 @@ static struct plumb_error *open_plain(struct pl_core *c, const char *path, struc
 	if (c->fd >= 0 && fstat(c->fd, st) == 0 && !S_ISREG(st->st_mode))
 		return not_a_core(path, "no plain file");
 	int handle = c->fd;
-	c->fd = handle < 0 ? -1 : pl_reopen(handle, O_RDONLY | O_NONBLOCK);
-	if (handle >= 0 && c->fd < 0 && errno == ENOENT) /* there is no /proc */
-		c->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	c->fd = handle < 0 ? -1 : pl_reopen_or_open(handle, AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
 	int why = errno;
 	if (handle >= 0)
 		close(handle);

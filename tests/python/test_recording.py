@@ -623,6 +623,16 @@ def test_a_daemon_that_changes_its_root_directory_has_its_recording(one, tmp_pat
     assert (said[0] == "True" if mode == 0o777 else "nor a folder with room for a copy" in said[0]) and errors == "", (said, errors)
 
 
+def test_what_plumb_wrote_is_written_again_where_there_is_no_proc(one, tmp_path):
+    jail = tmp_path / "jail"
+    for folder in (jail, jail / "tmp"):
+        folder.mkdir()
+        folder.chmod(0o777)
+    begin = "p = plumb.start()\nwhile p.info()['samples'] < 20: busy(100)\np.stop()\nos.chroot(%r)\nos.chdir('/')" % str(jail)
+    end = "for _ in range(2):\n p.save('a.json')\n p.save('a.plumb')\nprint(sorted(os.listdir()))"
+    assert dropped(one, begin, end) == (["['a.json', 'a.plumb', 'tmp']", ""], "")
+
+
 def test_a_daemon_that_has_no_word_with_plumb_any_more_is_told(one):
     """Without its descriptors, too: an error of plumb's, and no other one."""
     end = "os.closerange(3, 4096)\ntry: p.stop()\nexcept plumb.Error as error: print(error)"
