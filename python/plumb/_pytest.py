@@ -16,7 +16,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 import pytest
 
@@ -106,6 +106,8 @@ def _checked(option: str, path: str, whose: str) -> Output:
 
 def _sentence(error: Exception) -> str:
     """With a hint that is of use where there are the options of pytest alone."""
+    if not isinstance(error, (plumb.Error, ValueError, OSError)):
+        return "%s: %s" % (type(error).__name__, error)
     hint = getattr(error, "hint", "")
     return str(error).replace(hint, _REPLACE) if "--force" in hint else str(error)
 
@@ -136,39 +138,88 @@ def _limit(nodeid: str, *arguments: Any, **options: Any) -> int:
     return limit
 
 
+class Part:
+    """What plumb does in a test session. The tests have a result of their own: what fails here is told, and ends nothing. The child of a
+    fork, in which pytest may go on, has no part in it."""
+
+    def __init__(self) -> None:
+        self._pid = os.getpid()
+        self.trouble: List[str] = []
+        self.failed = False
+
+    def is_here(self) -> bool:
+        return os.getpid() == self._pid
+
+    def do(self, step: Callable[..., None], *arguments: Any) -> None:
+        if not self.is_here():
+            return
+        try:
+            step(*arguments)
+        except Exception as error:
+            self.trouble.append(_sentence(error))
+            self.failed = True
+
+    @contextlib.contextmanager
+    def warnings_told(self) -> Iterator[None]:
+        """Under -W error they would be errors."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                yield
+            finally:
+                said = [re.match("plumb:? (.*)", str(one.message), re.DOTALL) for one in caught]
+                self.trouble += [found[1] for found in said if found]
+
+
 class Recorder:
     """Samples the process in which the tests run."""
 
     def __init__(self, config: Any, path: str, told: Any) -> None:
         self._config, self._path, self._told = config, path, told
+        self._part = Part()
         self._marked: Dict[str, int] = {}
         self._recording: Any = None
         self._tag: Any = None
 
     def pytest_sessionstart(self) -> None:
-        try:
-            self._recording = plumb.start(interval=self._config.getoption("plumb_interval"), output=self._path)
-        except (plumb.Error, OSError) as error:
-            self._told({"plumb_trouble": str(error)})
+        self._part.do(self._start)
 
     def pytest_itemcollected(self, item: Any) -> None:
         marker = item.get_closest_marker("plumb")
-        if marker:
+        if marker and self._part.is_here():
             self._marked[item.nodeid] = _limit(item.nodeid, *marker.args, **marker.kwargs)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self._tag = plumb.tag(test=tag_of(nodeid))
-        self._tag.__enter__()
+        self._part.do(self._enter, nodeid)
 
     def pytest_runtest_logfinish(self) -> None:
-        if self._tag:
-            self._tag.__exit__(None, None, None)
-            self._tag = None
+        self._part.do(self._leave)
 
     def pytest_sessionfinish(self) -> None:
+        self._part.do(self._stop)
+        self._part.do(self._hand_over)
+
+    def _start(self) -> None:
+        with self._part.warnings_told():
+            self._recording = plumb.start(interval=self._config.getoption("plumb_interval"), output=self._path)
+
+    def _enter(self, nodeid: str) -> None:
+        tag = plumb.tag(test=tag_of(nodeid))
+        tag.__enter__()
+        self._tag = tag
+
+    def _leave(self) -> None:
+        tag, self._tag = self._tag, None
+        if tag:
+            tag.__exit__(None, None, None)
+
+    def _stop(self) -> None:
         if self._recording:
-            self._recording.stop()
-        self._told({"plumb_marked": self._marked})
+            with self._part.warnings_told():
+                self._recording.stop()
+
+    def _hand_over(self) -> None:
+        self._told({"plumb_marked": self._marked, "plumb_trouble": self._part.trouble, "plumb_failed": self._part.failed})
 
 
 class Reporter:
@@ -180,8 +231,7 @@ class Reporter:
         self._recordings: List[str] = []
         self._marked: Dict[str, int] = {}
         self._names: Dict[str, str] = {}
-        self._trouble: List[str] = []
-        self._stay = False  # the recordings
+        self._part = Part()
 
     def recording(self, name: str) -> str:
         self._recordings.append(os.path.join(self._directory, name + ".plumb"))
@@ -189,8 +239,8 @@ class Reporter:
 
     def take(self, told: Dict[str, Any]) -> None:
         self._marked.update(told.get("plumb_marked", {}))
-        if "plumb_trouble" in told:
-            self._trouble.append(told["plumb_trouble"])
+        self._part.trouble += told.get("plumb_trouble", [])
+        self._part.failed |= told.get("plumb_failed", False)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -198,36 +248,33 @@ class Reporter:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        self.take(getattr(node, "workeroutput", {}))
+        self._part.do(self.take, getattr(node, "workeroutput", {}))
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self._names[tag_of(nodeid)] = nodeid
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        terminalreporter.section("plumb")
-        with warnings.catch_warnings(record=True) as caught:  # under -W error they would end the session
-            warnings.simplefilter("always")
-            with self._what_fails_told():
-                self._tell(terminalreporter.write_line)
-        texts = [str(one.message) for one in caught]
-        self._trouble += [text[len("plumb: ") :] for text in texts if text.startswith("plumb: ")]
-        for line in dict.fromkeys(self._trouble):
-            terminalreporter.write_line("plumb: " + line)
-        if self._stay:
-            terminalreporter.write_line("plumb: what was recorded stays: " + self._how_to_read())
+        self._part.do(self._summarize, terminalreporter)
 
     def pytest_unconfigure(self) -> None:
-        if not self._stay:
+        self._part.do(self._clean_up)
+
+    def _summarize(self, terminalreporter: Any) -> None:
+        terminalreporter.section("plumb")
+        with self._part.warnings_told():
+            self._part.do(self._tell, terminalreporter.write_line)
+        for line in dict.fromkeys(self._part.trouble):
+            terminalreporter.write_line("plumb: " + line)
+        if self._stay():
+            terminalreporter.write_line("plumb: what was recorded stays: " + self._how_to_read())
+
+    def _clean_up(self) -> None:
+        if not self._stay():
             shutil.rmtree(self._directory, ignore_errors=True)
 
-    @contextlib.contextmanager
-    def _what_fails_told(self) -> Iterator[None]:
-        """And nothing that was recorded is lost by it."""
-        try:
-            yield
-        except (plumb.Error, ValueError, OSError) as error:
-            self._trouble.append(_sentence(error))
-            self._stay = True
+    def _stay(self) -> bool:
+        """The recordings, as far as there are any: what failed has cost none of them."""
+        return self._part.failed and any(map(os.path.exists, self._recordings))
 
     def _how_to_read(self) -> str:
         if len(self._recordings) == 1:
@@ -245,9 +292,11 @@ class Reporter:
 
     def _write_files(self, profile: Any, write: Any) -> None:
         for output in self._outputs:
-            with self._what_fails_told():
-                profile._write(output.format, output.path, output.whose, {})
-                write("plumb: the profile is in %s" % output.path)
+            self._part.do(self._write_file, profile, output, write)
+
+    def _write_file(self, profile: Any, output: Output, write: Any) -> None:
+        profile._write(output.format, output.path, output.whose, {})
+        write("plumb: the profile is in %s" % output.path)
 
     def _can_be_read(self, path: str) -> bool:
         """What one worker has left must not cost the recordings of the others."""
@@ -256,7 +305,7 @@ class Reporter:
         try:
             plumb.open(path)
         except plumb.Error as error:
-            self._trouble.append(str(error))
+            self._part.trouble.append(str(error))
             return False
         return True
 

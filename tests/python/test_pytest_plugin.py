@@ -347,6 +347,100 @@ def test_without_trouble_no_recording_stays(run, tmp_path, monkeypatch):
     assert "the profile is in all.json" in done.section() and not list(tmp_path.glob("plumb-*")), done.text
 
 
+IS_SAMPLED = """
+import glob, os, resource, shutil, subprocess, tempfile
+
+def recording():
+    return glob.glob(tempfile.gettempdir() + "/plumb-pytest-*/*.plumb")[0]
+
+def is_sampled():
+    return b"test_it" in subprocess.run([os.environ["PLUMB"], "report", "--json", recording()], stdout=subprocess.PIPE).stdout
+
+def spin():
+    while not is_sampled():
+        size = os.path.getsize(recording())
+        while os.path.getsize(recording()) == size:
+            sum(range(1000))
+
+def test_fails():
+    assert not "the cause"
+
+def test_it():
+    spin()
+"""
+LIMITS_FILES = IS_SAMPLED + "    resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(recording()), resource.RLIM_INFINITY))\n"
+EMPTIES = IS_SAMPLED + "    shutil.rmtree(os.path.dirname(recording()))\n"
+FORKS = IS_SAMPLED + """
+    child = os.fork()
+    if not child:
+        raise SystemExit
+    os.waitpid(child, 0)
+"""
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch, plumb):
+    """The folder for temporary files, with nothing in it."""
+    monkeypatch.setenv("PLUMB", str(plumb.binary))
+    path = tmp_path / "temporary"
+    path.mkdir()
+    monkeypatch.setenv("TMPDIR", str(path))
+    return path
+
+
+def is_untouched(done):
+    """The result of the tests of IS_SAMPLED."""
+    assert done.status == FAILED and done.outcome() == "1 failed, 1 passed" and 'not "the cause"' in done.text, done.text
+    assert "INTERNALERROR" not in done.text and "Traceback (most recent" not in done.text, done.text
+
+
+@pytest.mark.parametrize("more", [[], ["-n", "1"]])
+def test_a_recording_that_cannot_be_finished_is_told_and_stays(run, plumb, temporary, more):
+    if more:
+        pytest.importorskip("xdist")
+    done = run("--plumb", *more, code=LIMITS_FILES)
+    is_untouched(done)
+    assert re.search(r"plumb: cannot write \S+\.plumb: File too large", done.section()), done.text
+    left = re.search(r"what was recorded stays: plumb report (\S+)", done.section())[1]
+    assert "test_it" in plumb("report", "--json", left).stdout
+
+
+@pytest.mark.parametrize("more", [[], ["-n", "1"]])
+def test_a_recording_that_a_test_has_removed_is_told(run, temporary, more):
+    if more:
+        pytest.importorskip("xdist")
+    done = run("--plumb", *more, code=EMPTIES)
+    is_untouched(done)
+    assert re.search(r"plumb: cannot write \S+\.plumb: No such file", done.section()) and "stays" not in done.section(), done.text
+    assert not list(temporary.glob("plumb-*"))
+
+
+def test_the_child_of_a_fork_has_no_part_in_the_session(run, temporary):
+    """pytest takes its end for that of a test, and goes on in it."""
+    done = run("--plumb", "-p", "no:rerunfailures", code=FORKS)
+    is_untouched(done)
+    assert len(re.findall("=+ plumb =+", done.text)) == 1 and "test_it" in seconds_of(done.section()), done.text
+    assert "plumb: " not in done.section() and not list(temporary.glob("plumb-*")), done.text
+
+
+FAILS = "import plumb, warnings\ndef fail(*_, **__): raise RuntimeError('the trouble')\n"
+
+
+@pytest.mark.parametrize("before, sentence", [
+    (FAILS + "plumb.start = fail", "RuntimeError: the trouble"),
+    (FAILS + "plumb.tag = fail", "RuntimeError: the trouble"),
+    (FAILS + "plumb.Recording.stop = fail", "RuntimeError: the trouble"),
+    (FAILS + "plumb.open = fail", "RuntimeError: the trouble"),
+    (FAILS + "sys.modules['plumb._pytest_summary'] = None", "ModuleNotFoundError: import of plumb._pytest_summary halted"),
+    ("import plumb, warnings\nwarnings.filterwarnings('error', 'plumb')\nbegin = plumb.start\n"
+     "plumb.start = lambda **o: warnings.warn('plumb samples less', RuntimeWarning) or begin(**o)", "samples less"),
+])  # fmt: skip
+def test_whatever_fails_is_told_and_ends_nothing(run, temporary, before, sentence):
+    done = run("--plumb", before=before, code="def test_fails():\n    assert not 'the cause'\ndef test_it(): pass\n")
+    assert done.status == FAILED and done.outcome() == "1 failed, 1 passed", done.text
+    assert done.section().count("plumb: " + sentence) == 1 and "Traceback (most recent" not in done.text, done.text
+
+
 def refused(done):
     """Before a test has run."""
     assert done.status == USAGE and "Traceback" not in done.text and not (done.work / "took").exists(), done.text
