@@ -222,6 +222,15 @@ class Recorder:
         self._told({"plumb_marked": self._marked, "plumb_trouble": self._part.trouble, "plumb_failed": self._part.failed})
 
 
+def _is_missing(path: str) -> bool:
+    """What this process may not ask for, since a test gave up its rights, may be there."""
+    try:
+        os.stat(path)
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
+    return False
+
+
 class Reporter:
     """Tells what was recorded, in the process that has the terminal."""
 
@@ -274,7 +283,7 @@ class Reporter:
 
     def _stay(self) -> bool:
         """The recordings, as far as there are any: what failed has cost none of them."""
-        return self._part.failed and any(map(os.path.exists, self._recordings))
+        return self._part.failed and not all(map(_is_missing, self._recordings))
 
     def _how_to_read(self) -> str:
         if len(self._recordings) == 1:
@@ -300,18 +309,21 @@ class Reporter:
 
     def _can_be_read(self, path: str) -> bool:
         """What one worker has left must not cost the recordings of the others."""
-        if not os.path.exists(path):
+        if _is_missing(path):
             return False
         try:
             plumb.open(path)
         except plumb.Error as error:
             self._part.trouble.append(str(error))
+            self._part.failed |= not os.access(path, os.R_OK, effective_ids=True)
             return False
         return True
 
     def _profile(self) -> Any:
         """All that was recorded; None: nothing."""
         there = [path for path in self._recordings if self._can_be_read(path)]
+        if not there and not self._part.trouble:
+            self._part.trouble.append("there is no recording any more in %s, or none that can be reached" % self._directory)
         if len(there) < 2:
             return plumb.open(there[0]) if there else None
         return plumb.merge(*there)

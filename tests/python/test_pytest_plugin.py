@@ -423,6 +423,27 @@ def test_the_child_of_a_fork_has_no_part_in_the_session(run, temporary):
     assert "plumb: " not in done.section() and not list(temporary.glob("plumb-*")), done.text
 
 
+STOPS_AND = "import os, plumb\nstop = plumb.Recording.stop\nplumb.Recording.stop = lambda self: (stop(self), %s)\n"
+GIVES_UP_RIGHTS = STOPS_AND % "os.chmod(os.path.dirname(self.output), 0) if os.geteuid() else os.seteuid(65534)"
+LEAVES = STOPS_AND % "os.rename(self.output, self.output + '.out')"  # as it is after os.chroot()
+
+
+def test_a_recording_that_may_not_be_read_any_more_is_told(run, plumb, temporary):
+    done = run("--plumb", code=IS_SAMPLED, before=GIVES_UP_RIGHTS)
+    (folder,) = temporary.glob("plumb-pytest-*")
+    folder.chmod(0o700)
+    is_untouched(done)
+    assert "tests.plumb: it cannot be opened: Permission denied" in done.section(), done.text
+    left = re.search(r"what was recorded stays: plumb report (\S+)", done.section())[1]
+    assert "test_it" in plumb("report", "--json", left).stdout
+
+
+def test_a_recording_that_is_out_of_reach_is_told(run, temporary):
+    done = run("--plumb", code=IS_SAMPLED, before=LEAVES)
+    is_untouched(done)
+    assert "plumb: there is no recording any more in %s/plumb-pytest-" % temporary in done.section(), done.text
+
+
 FAILS = "import plumb, warnings\ndef fail(*_, **__): raise RuntimeError('the trouble')\n"
 
 
