@@ -21,7 +21,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tu
 import pytest
 
 import plumb
-from plumb import _imports
+from plumb import _imports, _texts
 
 _PAGE = "plumb-report.html"
 _REPLACE = "name another one with '--plumb-output', or replace the file with '--plumb-force'"
@@ -124,10 +124,12 @@ def _has_workers(config: Any) -> bool:
 
 
 def tag_of(nodeid: str) -> str:
-    """What stands for a test in the tags: its id, or the beginning of a long one with a number that comes from all of it."""
-    if len(nodeid) <= _LONGEST_TAG:
+    """What stands for a test in the tags: its id, or, of one that a tag cannot have as it is, the beginning with a number that comes from
+    all of it."""
+    if len(nodeid) <= _LONGEST_TAG and nodeid.isprintable():
         return nodeid
-    return "%s~%s" % (nodeid[: _LONGEST_TAG - 13], hashlib.sha256(nodeid.encode("utf-8", "replace")).hexdigest()[:12])
+    number = hashlib.sha256(nodeid.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return "%s~%s" % (_texts.cut(nodeid[: _LONGEST_TAG - 13], _LONGEST_TAG), number)
 
 
 def _limit(nodeid: str, *arguments: Any, **options: Any) -> int:

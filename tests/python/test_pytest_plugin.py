@@ -285,6 +285,24 @@ def test_what_is_wrong_is_said_in_a_sentence(run, arguments, sentence):
     assert done.status == USAGE and sentence in done.text and "Traceback" not in done.text, done.text
 
 
+CONTROLS = """
+import pytest, time
+@pytest.mark.parametrize("value", [pytest.param(0, id=name) for name in ("\\x1b[2J", "\\x1b\\n", "\\u202e", "\\x1b" * 200)])
+def test_ids(value):
+    end = time.perf_counter() + 0.3
+    while time.perf_counter() < end: pass
+"""
+
+
+def test_ids_may_have_what_no_tag_has(run):
+    """Each is told apart from the others."""
+    (run.work / "pytest.ini").write_text("[pytest]\ndisable_test_id_escaping_and_forfeit_all_rights_to_community_support = true\n")
+    done = run("--plumb", code=CONTROLS)
+    assert done.status == 0, done.text
+    for name in (r"\x1b[2J", r"\x1b\n", r"\u202e", r"\x1b" * 200):
+        assert done.section().count("::test_ids[%s]: " % name) == 1, done.text
+
+
 def test_a_marker_that_says_something_else_is_refused(run):
     done = run("--plumb", code="import pytest\n@pytest.mark.plumb(limits=3)\ndef test_it(): pass\n")
     assert done.status == USAGE and "test_sample.py::test_it: the marker plumb has one option: limit=NUMBER" in done.text, done.text
