@@ -224,6 +224,13 @@ class Recorder:
         self._told({"plumb_marked": self._marked, "plumb_trouble": self._part.trouble, "plumb_failed": self._part.failed})
 
 
+def _new_directory() -> str:
+    try:
+        return tempfile.mkdtemp(prefix="plumb-pytest-")
+    except OSError as error:
+        raise pytest.UsageError("--plumb records into a folder for temporary files, and there is none: %s" % error)
+
+
 def _is_missing(path: str) -> bool:
     """What this process may not ask for, since a test gave up its rights, may be there."""
     try:
@@ -238,7 +245,7 @@ class Reporter:
 
     def __init__(self, outputs: List[Output]) -> None:
         self._outputs = outputs
-        self._directory = tempfile.mkdtemp(prefix="plumb-pytest-")
+        self._directory = _new_directory()
         self._recordings: List[str] = []
         self._marked: Dict[str, int] = {}
         self._names: Dict[str, str] = {}

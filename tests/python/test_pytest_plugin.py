@@ -303,6 +303,15 @@ def test_ids_may_have_what_no_tag_has(run):
         assert done.section().count("::test_ids[%s]: " % name) == 1, done.text
 
 
+@pytest.mark.parametrize("more", [[], ["-n", "1"]])
+def test_that_there_is_no_folder_for_temporary_files_is_said_before_the_tests_run(run, more):
+    if more:
+        pytest.importorskip("xdist")
+    done = run("--plumb", "-s", *more, before="import tempfile\ntempfile._candidate_tempdir_list = lambda: ['/proc/missing']")
+    assert done.status == USAGE and "INTERNALERROR" not in done.text and not (run.work / "took").exists(), done.text
+    assert "--plumb records into a folder for temporary files, and there is none: [Errno 2] No usable temporary directory" in done.text, done.text
+
+
 def test_a_marker_that_says_something_else_is_refused(run):
     done = run("--plumb", code="import pytest\n@pytest.mark.plumb(limits=3)\ndef test_it(): pass\n")
     assert done.status == USAGE and "test_sample.py::test_it: the marker plumb has one option: limit=NUMBER" in done.text, done.text
