@@ -241,16 +241,20 @@ def test_a_worker_that_is_killed_leaves_what_it_recorded(run):
 
 
 DIES_YOUNG = '''
-import os
+import os, time
 
 def test_dies():
     os.kill(os.getpid(), 9)
 
+def spin():
+    end = time.process_time() + 1
+    while time.process_time() < end: pass
+
 def test_one():
-    sum(i * i for i in range(4000000))
+    spin()
 
 def test_two():
-    sum(i * i for i in range(4000000))
+    spin()
 '''
 
 
