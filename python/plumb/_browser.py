@@ -7,6 +7,7 @@ import subprocess
 import threading
 from typing import Iterator
 
+from plumb import _imports
 from plumb._plumb import Error
 
 
@@ -21,13 +22,14 @@ def show(path: str) -> None:
     """In a process of its own, away from our terminal. Error: there is nothing to show it with."""
     for program in _programs():
         try:
-            process = subprocess.Popen(
-                [program, os.path.realpath(path)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+            with _imports.of_programs:
+                process = subprocess.Popen(
+                    [program, os.path.realpath(path)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
         except OSError:
             continue
         # It may live as long as the browser: somebody has to wait for it.

@@ -14,14 +14,16 @@ import tempfile
 import threading
 import time
 import weakref
-from typing import Any, Collection, Dict, Iterator, List, Optional, Tuple, Union
+from typing import Any, Collection, ContextManager, Dict, Iterator, List, Optional, Tuple, Union
 
-from plumb import _binary, _forks, _tags, _threads
+from plumb import _binary, _forks, _imports, _tags, _threads
 from plumb._gil import as_profile
 from plumb._plumb import Error, HeldFile, Profile, add_up, allow_tracer
 from plumb._session import Status
 from plumb._trees import create
 from plumb._step import Step
+
+_no_fork = _imports.of_programs
 
 _LOOK_SECONDS = 0.002
 _LAST_SECONDS = 20.0  # plumb itself ends five seconds after SIGTERM, whatever holds it up
@@ -96,21 +98,29 @@ def sentence(said: str) -> str:
 _allowed = 0
 
 
-def _popen(command: List[str], output: int, messages: int, line: _Line) -> "subprocess.Popen[bytes]":
-    """Start a program that may read this process."""
+def _popen(command: List[str], output: int, messages: int, line: _Line, lock: ContextManager[Any] = _no_fork) -> "subprocess.Popen[bytes]":
+    """Start a program that may read this process. A fork waits meanwhile: Popen itself waits until nobody has a pipe of its any more, and a
+    child that was forked would have it for as long as it lives."""
     gated = _asks_for_permission()
-    # A session of its own: Ctrl-C is for this program.
-    process = subprocess.Popen(
-        [*_AFTER_A_LINE, *command] if gated else command,
-        stdin=line.theirs.fileno(),
-        stdout=output,
-        stderr=messages,
-        start_new_session=True,
-    )
+    with lock:
+        # A session of its own: Ctrl-C is for this program.
+        process = subprocess.Popen(
+            [*_AFTER_A_LINE, *command] if gated else command,
+            stdin=line.theirs.fileno(),
+            stdout=output,
+            stderr=messages,
+            start_new_session=True,
+        )
     if gated:
         allow_tracer(process.pid)
         os.write(line.ours.fileno(), b"\n")
     return process
+
+
+def _not_held(lock: Any) -> ContextManager[Any]:
+    """It, to be taken by a thread that we wait for. A signal handler that has interrupted a fork of its own thread has it, and nobody else
+    forks then: that thread does without."""
+    return contextlib.nullcontext() if lock._is_owned() else lock
 
 
 class _Program:
@@ -124,7 +134,7 @@ class _Program:
         self._done.acquire()
 
     def start(self, command: List[str], output: int, messages: int, line: _Line) -> "subprocess.Popen[bytes]":
-        _thread.start_new_thread(self._start, (command, output, messages, line))
+        _thread.start_new_thread(self._start, (_not_held(_no_fork), command, output, messages, line))
         self._done.acquire()
         if self._error is not None:
             raise self._error
@@ -137,9 +147,9 @@ class _Program:
         """None: it was not started yet."""
         return self._made.get("")
 
-    def _start(self, command: List[str], output: int, messages: int, line: _Line) -> None:
+    def _start(self, lock: ContextManager[Any], command: List[str], output: int, messages: int, line: _Line) -> None:
         try:  # this thread is not to be sampled
-            process = _popen([*command, "--after", str(threading.get_native_id())], output, messages, line)
+            process = _popen([*command, "--after", str(threading.get_native_id())], output, messages, line, lock)
             if self._made.setdefault("", process) is not process:
                 _end_in_time(process, None)
         except BaseException as error:

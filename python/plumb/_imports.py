@@ -70,6 +70,7 @@ def _held_by_forks() -> Any:
 # one of trees, which is registered by its module where there is no GIL.
 if "t" in sys.abiflags:
     from plumb import _trees  # noqa: F401
+of_programs = _held_by_forks()  # that are being started: see _external._popen()
 of_stacks = _held_by_forks()
 of_histories = _held_by_forks()
 os.register_at_fork(before=_before_fork, after_in_child=_in_child)

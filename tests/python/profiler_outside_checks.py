@@ -5,15 +5,19 @@ import itertools
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
+import warnings
 
 import plumb
 from plumb import _external
 from controlling import (
-    PERIOD, a_signal_handler_may_interrupt_each_call, begun_and_given_up_at_instructions, children, descriptors, hot_function, in_child, interrupted_at,
+    PATIENCE, PERIOD, a_signal_handler_may_interrupt_each_call, begun_and_given_up_at_instructions, children, descriptors, hot_function, in_child, interrupted_at,
     nothing_is_left, reset, run_checks, spin, tasks, ten_clients_read_what_is_controlled_meanwhile, until, warnings_of_a_fork,
 )
 from raising import refusal
+from sanitizer import MAY_FORK
 
 
 def seen(profiler, regex):
@@ -127,6 +131,64 @@ def check_python_does_not_warn_of_a_fork_while_it_is_sampled_from_outside():
     profiler.start()
     assert warnings_of_a_fork() == []
     profiler.cancel()
+
+
+def check_a_child_that_is_forked_while_plumb_starts_keeps_nobody_waiting():
+    """Between what Popen opens and what it waits for: the child would have it open."""
+    if not MAY_FORK:
+        return
+    pipe, opened, goes_on = os.pipe, threading.Event(), threading.Event()
+
+    def pipe_of_popen():
+        ends = pipe()
+        opened.set()
+        goes_on.wait()
+        return ends
+
+    profiler = plumb.Profiler(engine="external")
+    starts = threading.Thread(target=profiler.start)
+    os.register_at_fork(before=goes_on.set)  # what is registered last is done first
+    os.pipe = pipe_of_popen
+    try:
+        starts.start()
+        opened.wait()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # a fork of a process with threads
+            pid = os.fork()
+        if not pid:
+            signal.alarm(30)
+            signal.pause()
+    finally:
+        os.pipe = pipe
+    starts.join()
+    lives = os.waitpid(pid, os.WNOHANG) == (0, 0)
+    profiler.cancel()
+    if lives:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    assert lives, "who starts plumb has waited for it"
+
+
+IN_A_FORK = """
+import os
+profilers = []
+def start():
+    while profilers:
+        profilers.pop().start()
+os.register_at_fork(before=start)  # what is registered first is done last
+import plumb
+profilers.append(plumb.Profiler(engine="external"))
+if not os.fork():
+    os._exit(0)
+os.wait()
+"""
+
+
+def check_a_signal_handler_in_a_fork_may_start_plumb():
+    """A fork has locks that its own thread is not to wait for."""
+    if MAY_FORK:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        subprocess.run([sys.executable, "-W", "ignore", "-c", IN_A_FORK], env=environment, check=True, timeout=PATIENCE)
 
 
 def check_a_handler_may_pause_anywhere_in_status_outside():
