@@ -129,7 +129,10 @@ PyObject *ext_try_output(PyObject *module, PyObject *args);
 PyObject *ext_add_up(PyObject *module, PyObject *args);
 PyObject *ext_compare(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *ext_allow_tracer(PyObject *module, PyObject *pid);
+PyObject *ext_started(PyObject *module, PyObject *pid);
+PyObject *ext_signal_child(PyObject *module, PyObject *args);
 
-extern const char ext_add_up_doc[], ext_compare_doc[], ext_allow_tracer_doc[];
+extern const char ext_add_up_doc[], ext_compare_doc[], ext_allow_tracer_doc[], ext_started_doc[],
+	ext_signal_child_doc[];
 
 #endif

@@ -85,6 +85,8 @@ static PyMethodDef methods[] = {
 	{"add_up", ext_add_up, METH_VARARGS, ext_add_up_doc},
 	{"compare", (PyCFunction)(void (*)(void))ext_compare, METH_VARARGS | METH_KEYWORDS, ext_compare_doc},
 	{"allow_tracer", ext_allow_tracer, METH_O, ext_allow_tracer_doc},
+	{"started", ext_started, METH_O, ext_started_doc},
+	{"signal_child", ext_signal_child, METH_VARARGS, ext_signal_child_doc},
 	{0},
 };
 

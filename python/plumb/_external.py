@@ -9,6 +9,7 @@ import _thread
 import contextlib
 import math
 import os
+import signal
 import subprocess
 import tempfile
 import threading
@@ -17,6 +18,7 @@ import weakref
 from typing import Any, Collection, ContextManager, Dict, Iterator, List, Optional, Tuple, Union
 
 from plumb import _binary, _forks, _imports, _tags, _threads
+from plumb._child import Child
 from plumb._gil import as_profile
 from plumb._plumb import Error, HeldFile, Profile, add_up, allow_tracer
 from plumb._session import Status
@@ -98,7 +100,7 @@ def sentence(said: str) -> str:
 _allowed = 0
 
 
-def _popen(command: List[str], output: int, messages: int, line: _Line, lock: ContextManager[Any] = _no_fork) -> "subprocess.Popen[bytes]":
+def _popen(command: List[str], output: int, messages: int, line: _Line, lock: ContextManager[Any] = _no_fork) -> Child:
     """Start a program that may read this process. A fork waits meanwhile: Popen itself waits until nobody has a pipe of its any more, and a
     child that was forked would have it for as long as it lives."""
     gated = _asks_for_permission()
@@ -111,10 +113,11 @@ def _popen(command: List[str], output: int, messages: int, line: _Line, lock: Co
             stderr=messages,
             start_new_session=True,
         )
+    child = Child(process)
     if gated:
-        allow_tracer(process.pid)
+        allow_tracer(child.pid)
         os.write(line.ours.fileno(), b"\n")
-    return process
+    return child
 
 
 def _not_held(lock: Any) -> ContextManager[Any]:
@@ -128,12 +131,12 @@ class _Program:
     raise between any two steps of Popen, and leave the process and ends of its pipe to nobody."""
 
     def __init__(self) -> None:
-        self._made: Dict[str, Optional[subprocess.Popen[bytes]]] = {}  # by whoever comes first: it, or None if nobody wants it any more
+        self._made: Dict[str, Optional[Child]] = {}  # by whoever comes first: it, or None if nobody wants it any more
         self._error: Optional[BaseException] = None
         self._done = threading.Lock()
         self._done.acquire()
 
-    def start(self, command: List[str], output: int, messages: int, line: _Line) -> "subprocess.Popen[bytes]":
+    def start(self, command: List[str], output: int, messages: int, line: _Line) -> Child:
         _thread.start_new_thread(self._start, (_not_held(_no_fork), command, output, messages, line))
         self._done.acquire()
         if self._error is not None:
@@ -143,7 +146,7 @@ class _Program:
         return process
 
     @property
-    def process(self) -> "Optional[subprocess.Popen[bytes]]":
+    def process(self) -> Optional[Child]:
         """None: it was not started yet."""
         return self._made.get("")
 
@@ -159,12 +162,12 @@ class _Program:
 
     def end(self, announced: Unnamed) -> None:
         process = self._made.setdefault("", None)
-        if process is not None and process.returncode is None:
+        if process is not None and process.runs():
             _end_in_time(process, announced)
 
 
 @contextlib.contextmanager
-def allowed(command: List[str], output: int, messages: int) -> Iterator["subprocess.Popen[bytes]"]:
+def allowed(command: List[str], output: int, messages: int) -> Iterator[Child]:
     """One for a moment, which ends by itself. Who was let before may go on. No thread starts it: it would be seen, and might be taken for
     one that has ended before and had its number."""
     try:
@@ -312,25 +315,18 @@ class _Line:
         self.theirs.close()
 
 
-def _ask_to_end(process: "subprocess.Popen[bytes]", announced: Optional[Unnamed]) -> None:
+def _ask_to_end(process: Child, announced: Optional[Unnamed]) -> None:
     """Not by SIGINT, which is ignored by what a program in the background of a shell starts."""
-    try:
-        process.terminate()
-    except PermissionError:  # we have changed our user: it looks whether the file in which it has announced itself is empty
-        if announced is None:
-            raise
-        announced.empty()
+    if not process.signal(signal.SIGTERM) and process.runs() and announced is not None:
+        announced.empty()  # which it looks at: we have changed our user, or there is no /proc here any more
 
 
-def _end_in_time(process: "subprocess.Popen[bytes]", announced: Optional[Unnamed]) -> None:
+def _end_in_time(process: Child, announced: Optional[Unnamed]) -> None:
     """Of nobody's concern any more: it may finish its file, and is waited for as long as that takes at most. What cannot be asked
     ends when this process does."""
-    with contextlib.suppress(Error, PermissionError):
+    with contextlib.suppress(Error):
         _ask_to_end(process, announced)
-        try:
-            process.wait(_LAST_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
+        if process.wait(_LAST_SECONDS) is None and process.signal(signal.SIGKILL):
             process.wait()
 
 
@@ -357,7 +353,6 @@ class ExternalSession:
         self._has_replaced = False  # what had the name before
         self._failure: Optional[Error] = None
         self._told = False  # that it shall end
-        self._status: Optional[int] = None  # with which it has ended; 0: well
         self._pid = os.getpid()
         # Files: a pipe could be held open by whoever is forked meanwhile.
         self._messages = Unnamed()
@@ -373,11 +368,11 @@ class ExternalSession:
         """This is the child of a fork: the process is not its child."""
         process = self._program.process
         if process is not None:
-            process.returncode = 0
+            process.forget()
         self._announced.close()
         self._messages.close()
 
-    def _start(self, command: List[str]) -> "subprocess.Popen[bytes]":
+    def _start(self, command: List[str]) -> Child:
         global _allowed
         process = self._program.start(command, self._announced.fileno(), self._messages.fileno(), self._line)
         _allowed = process.pid
@@ -387,7 +382,6 @@ class ExternalSession:
         while self._announced.stat().st_size == 0:
             if not self.goes_on():
                 self._finalizer.detach()
-                self._process.wait()
                 said = self._why()
                 self._announced.close()
                 self._messages.close()
@@ -403,14 +397,7 @@ class ExternalSession:
     def goes_on(self) -> bool:
         """Whether it will write more, asked in a loop."""
         time.sleep(_LOOK_SECONDS)
-        return self._runs()
-
-    def _runs(self) -> bool:
-        """Popen.poll() would have a lock meanwhile, for which wait() waits in a signal handler that interrupts it."""
-        try:
-            return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
-        except ChildProcessError:  # it was waited for, or is that of the process that was forked
-            return False
+        return self._process.runs()
 
     def _said(self) -> str:
         """Once it has ended. Nothing where it was asked and closed already."""
@@ -419,7 +406,7 @@ class ExternalSession:
         return ""
 
     def status(self) -> Status:
-        return {"engine": _ENGINE, "ended": not self._runs(), "forked": os.getpid() != self._pid}
+        return {"engine": _ENGINE, "ended": not self._process.runs(), "forked": os.getpid() != self._pid}
 
     def written(self) -> Optional[Profile]:
         """So far, which lags behind by a second at most. None: nothing yet."""
@@ -473,33 +460,21 @@ class ExternalSession:
         if not self._told:
             try:
                 _ask_to_end(self._process, self._announced)
-            except ProcessLookupError:
-                pass
             except Error as error:
                 self._failure = Error("plumb, which was attached, goes on until this program ends: %s" % error)
                 return
             self._told = True
-        self._wait_for_end()
+        status = self._process.wait()
         said = self._why()
-        if self._status and self._failure is None:
+        if status and self._failure is None:
             self._failure = Error("plumb, which was attached, failed: %s" % said)
         self._announced.close()
         self._messages.close()
 
     def _why(self) -> str:
         """It has ended."""
-        code = self._process.returncode or 0
+        code = self._process.wait() or 0
         return sentence(self._said()) or ("signal %d ended it" % -code if code < 0 else "it ended with status %d" % code)
-
-    def _wait_for_end(self) -> None:
-        """As _runs(), without the lock that a signal handler would wait for."""
-        try:
-            ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
-        except ChildProcessError:
-            ended = None
-        if self._status is None:
-            self._status = ended.si_status if ended else self._process.poll() or 0
-        self._process.poll()
 
 
 class _Sum:

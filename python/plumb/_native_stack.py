@@ -7,11 +7,12 @@ import json
 import operator
 import os
 import select
-import subprocess
+import signal
 import threading
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from plumb import _binary, _external
+from plumb._child import Child
 from plumb._plumb import Error
 
 _SECONDS = 5.0  # that the program takes at most
@@ -55,7 +56,7 @@ def _frame(frame: Dict[str, Any]) -> NativeFrame:
     return NativeFrame(_name(frame), address, offset, False, frame["file"] or frame["module"] or "", line)
 
 
-def _look_forward(process: "subprocess.Popen[bytes]") -> None:
+def _look_forward(process: Child) -> None:
     """Wait without looking again and again, which is what wait() with a limit does. Where the kernel or Python cannot: not at all."""
     with contextlib.suppress(KeyError, OSError):
         fd: int = vars(os)["pidfd_open"](process.pid)
@@ -67,16 +68,17 @@ def _look_forward(process: "subprocess.Popen[bytes]") -> None:
             os.close(fd)
 
 
-def _wait(process: "subprocess.Popen[bytes]") -> int:
+def _wait(process: Child) -> int:
+    status = None
     try:
         _look_forward(process)
-        return process.wait(_SECONDS + _GRACE)
-    except BaseException as error:
-        process.kill()
-        process.wait()
-        if isinstance(error, subprocess.TimeoutExpired):
-            raise Error("the program plumb did not end within %g s" % error.timeout) from None
-        raise
+        status = process.wait(_SECONDS + _GRACE)
+    finally:
+        if status is None and process.signal(signal.SIGKILL):
+            process.wait()
+    if status is None:
+        raise Error("the program plumb did not end within %g s" % (_SECONDS + _GRACE))
+    return status
 
 
 def _dumped(tid: int) -> Dict[str, Any]:

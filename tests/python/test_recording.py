@@ -464,6 +464,46 @@ except plumb.Error as error: print(error)
     assert (status, said, errors) == (0, "plumb, which was attached, failed: signal 9 ended it\n", "")
 
 
+REUSED = """
+import os
+p = plumb.start(engine="external")
+while p.info()["samples"] < 5: busy(100)
+pid = p._session._process.pid
+os.kill(pid, 15)
+os.waitpid(pid, 0)
+ours, theirs = os.pipe(), os.pipe()
+files = [(os.POSIX_SPAWN_DUP2, theirs[0], 0), (os.POSIX_SPAWN_DUP2, ours[1], 1)]
+LAST = "/proc/sys/kernel/ns_last_pid"
+def child():
+    with open(LAST, "w") as file: file.write(str(pid - 1))
+    return os.posix_spawn("/bin/cat", ["cat"], {}, file_actions=files)
+def stranger():
+    reader, writer = os.pipe()
+    # What is in the background has nothing to read at 0.
+    script = "echo %%d > %%s; exec 8<&0; cat <&8 9>&- & echo $! >&9" %% (pid - 1, LAST)
+    os.waitpid(os.posix_spawn("/bin/sh", ["sh", "-c", script], {}, file_actions=[*files, (os.POSIX_SPAWN_DUP2, writer, 9)]), 0)
+    os.close(writer)
+    with open(reader) as file: return int(file.read())
+while True:
+    other = %s()
+    if other == pid: break
+    os.kill(other, 9)
+    if child is %s: os.waitpid(other, 0)
+os.close(ours[1])
+p.stop()
+os.write(theirs[1], b"it lives")
+print(os.read(ours[0], 100).decode(), p.info()["samples"] >= 5)
+os.kill(other, 9)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="choosing the number of a process needs root")
+@pytest.mark.parametrize("other", ["child", "stranger"])
+def test_what_has_the_number_of_a_plumb_that_ended_is_left_alone(one, other):
+    """Whether the program has waited for plumb, as a loop for all of its children does, and starts the other one itself or not."""
+    assert ended(one, REUSED % (other, other)) == (0, "it lives True\n", "")
+
+
 def test_a_program_ends_also_if_the_external_engine_does_not(one, tmp_path):
     program = tmp_path / "plumb"
     program.write_text("#!/bin/sh\ntrap '' TERM\necho sampling\nexec sleep infinity\n")
