@@ -316,8 +316,10 @@ class _Line:
 
 
 def _ask_to_end(process: Child, announced: Optional[Unnamed]) -> None:
-    """Not by SIGINT, which is ignored by what a program in the background of a shell starts."""
-    if not process.signal(signal.SIGTERM) and process.runs() and announced is not None:
+    """Not by SIGINT, which is ignored by what a program in the background of a shell starts. Who is suspended comes to that as well."""
+    if process.signal(signal.SIGTERM):
+        process.signal(signal.SIGCONT)
+    elif process.runs() and announced is not None:
         announced.empty()  # which it looks at: we have changed our user, or there is no /proc here any more
 
 

@@ -464,6 +464,23 @@ except plumb.Error as error: print(error)
     assert (status, said, errors) == (0, "plumb, which was attached, failed: signal 9 ended it\n", "")
 
 
+@pytest.mark.parametrize("end", ["p.stop()", "del p"])
+def test_a_suspended_plumb_is_woken_to_end(one, end):
+    code = """
+import os, signal
+signal.alarm(60)
+p = plumb.start(engine="external")
+while p.info()["samples"] < 5: busy(100)
+pid = p._session._process.pid
+os.kill(pid, signal.SIGSTOP)
+os.waitpid(pid, os.WUNTRACED)
+%s
+try: os.waitpid(pid, os.WNOHANG)
+except ChildProcessError: print("it has ended")
+"""
+    assert ended(one, code % end) == (0, "it has ended\n", "")
+
+
 REUSED = """
 import os
 p = plumb.start(engine="external")
