@@ -177,15 +177,25 @@ def allowed(command: List[str], output: int, messages: int) -> Iterator[Child]:
             allow_tracer(_allowed)
 
 
+def _of_the_parent() -> Error:
+    """As the engine in the process says it."""
+    hint = "begin a session of the child's own"
+    error = Error("this process was forked by the one that the session belongs to (%s)" % hint)
+    error.code, error.hint = "forked", hint
+    return error
+
+
 class Held:
     """A file that is open for as long as this object is there. A child of a fork has no use for it, and may give its number to another
     file: there it is closed at once."""
 
     def __init__(self, file: HeldFile) -> None:
         self._file = file
+        self._forked = False
         _forks.tell(self)
 
     def _after_fork(self) -> None:
+        self._forked = True
         self.close()
 
     def close(self) -> None:
@@ -198,7 +208,7 @@ class Held:
     def fileno(self) -> int:
         fd = self._file.fileno()
         if fd < 0:
-            raise Error("what was recorded is lost: the program has closed its descriptor")
+            raise _of_the_parent() if self._forked else Error("what was recorded is lost: the program has closed its descriptor")
         return fd
 
     def stat(self) -> os.stat_result:

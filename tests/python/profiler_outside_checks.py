@@ -120,6 +120,21 @@ def check_what_samples_from_outside_is_the_parent_s():
     assert profiler.query("^spin ")
 
 
+def check_a_recording_from_outside_is_the_parent_s_as_any():
+    def said(recording):
+        errors = []
+        for ask in (recording.info, recording.tree, recording.stop):
+            try:
+                ask()
+            except plumb.Error as error:
+                errors.append([str(error), error.code, error.hint])
+        return errors
+
+    with plumb.profile(engine="inprocess") as inside, plumb.profile(engine="external") as outside:
+        assert in_child(lambda: said(outside)) == in_child(lambda: said(inside)[:1] * 3)
+    assert in_child(lambda: outside.tree()["count"]) == outside.tree()["count"]
+
+
 def check_ten_clients_read_what_is_controlled_meanwhile():
     ten_clients_read_what_is_controlled_meanwhile(rounds=3, engine="external")
 

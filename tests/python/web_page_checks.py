@@ -13,7 +13,9 @@ import resource
 import plumb
 from plumb import _plumb
 from plumb.web import ASGIMiddleware, RequestTimes, WSGIMiddleware, _request_page, control, control_asgi
+from controlling import in_child
 from raising import raises
+from sanitizer import MAY_FORK
 from web_requests import Client, FROM_ANOTHER_SITE, FROM_OWN_SITE, TOKEN, http_scope, run_asgi, run_checks
 
 
@@ -187,6 +189,25 @@ def check_what_cannot_be_recorded_has_one_status_in_all_servers():
         start, body = run_asgi(functools.partial(hindered, by), http_scope(query_string=b"plumb", headers=headers))
         assert (status, start["status"]) == (503, 503) and expected in sentence and sentence == body["body"], (by, sentence[:100], body)
     assert not served_paths
+
+
+def check_the_child_of_a_fork_records_requests_of_its_own():
+    """Also where one was being recorded when it was forked, which is the parent's."""
+    if not MAY_FORK:
+        return
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"response"})
+
+    def status():
+        headers = [(b"host", b"localhost"), (b"authorization", b"Bearer " + TOKEN.encode())]
+        asked = ASGIMiddleware(app, RequestTimes(), control=control_asgi(plumb.Profiler(), token=TOKEN))
+        return run_asgi(asked, http_scope(query_string=b"plumb", headers=headers))[0]["status"]
+
+    alone = status()
+    with _request_page._one_at_a_time.lock:
+        assert status() == 409 and in_child(status) == alone
 
 
 class Endless:

@@ -9,7 +9,7 @@ import urllib.parse
 from typing import Any, Awaitable, Callable, Iterable, Optional
 
 import plumb
-from plumb import _plumb
+from plumb import _forks, _plumb
 from plumb.web._access import Refused, Request
 from plumb.web._control import Control, Response, as_asked
 from plumb.web._hosts import ASGIControl, WSGIControl, aside
@@ -17,7 +17,20 @@ from plumb.web._hosts import ASGIControl, WSGIControl, aside
 _FIELD = "plumb"
 _TAG = "page"
 _LONGEST_S = 60.0  # some responses never end
-_one_at_a_time = threading.Lock()  # in a loop two would be in each other's samples
+
+
+class _OneAtATime:
+    """In a loop two would be in each other's samples. In the child of a fork nobody is recorded."""
+
+    def __init__(self) -> None:
+        self._after_fork()
+        _forks.tell(self)
+
+    def _after_fork(self) -> None:
+        self.lock = threading.Lock()
+
+
+_one_at_a_time = _OneAtATime()
 
 
 class RequestPage:
@@ -48,7 +61,8 @@ class RequestPage:
         return refused or await self._record_later(request, serve)
 
     async def _record_later(self, request: Request, serve: Callable[[], Awaitable[None]]) -> Response:
-        if not _one_at_a_time.acquire(blocking=False):
+        lock = _one_at_a_time.lock
+        if not lock.acquire(blocking=False):
             return self._core.refusal(request, Refused(409, "another request is being recorded: ask again"))
         try:
             with _Recorded() as recording, plumb.tag(**{_TAG: _FIELD}):
@@ -58,7 +72,7 @@ class RequestPage:
         except Refused as why:
             return self._core.refusal(request, why)
         finally:
-            _one_at_a_time.release()
+            lock.release()
 
 
 class _Recorded:
