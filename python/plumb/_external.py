@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import errno
 import math
 import os
 import signal
@@ -282,6 +283,17 @@ class Unnamed(Held):
         fd = self.fileno()
         return os.pread(fd, os.fstat(fd).st_size, 0).decode(errors="replace")
 
+    def not_writable(self) -> str:
+        """Why nothing could be said in it, as there is no room in its folder. Empty: there is, or it was closed."""
+        try:
+            os.pwrite(self.fileno(), b"\n", 0)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                return "cannot write to %s: %s (set TMPDIR to a folder with room)" % (tempfile.gettempdir(), error.strerror)
+        except Error:
+            pass
+        return ""
+
     def empty(self) -> None:
         os.ftruncate(self.fileno(), 0)
 
@@ -359,6 +371,7 @@ class ExternalSession:
         path = recording if isinstance(recording, str) else recording.path
         if os.path.exists(path) and not os.path.isfile(path):
             raise ValueError("%s is no file, from which could be read what the engine that is external has recorded" % path)
+        self._place = path, recording if isinstance(recording, str) else "a temporary file in " + tempfile.gettempdir()  # as we say it
         # Whether and when that is replaced is the program's to decide.
         self._older = isinstance(recording, str) and os.path.lexists(path)
         self._outcome: Optional[Profile] = None
@@ -414,7 +427,7 @@ class ExternalSession:
     def _said(self) -> str:
         """Once it has ended. Nothing where it was asked and closed already."""
         with contextlib.suppress(Error, OSError):
-            return self._messages.text().strip()
+            return self._messages.text().strip().replace(*self._place)
         return ""
 
     def status(self) -> Status:
@@ -486,7 +499,9 @@ class ExternalSession:
     def _why(self) -> str:
         """It has ended."""
         code = self._process.wait() or 0
-        return sentence(self._said()) or ("signal %d ended it" % -code if code < 0 else "it ended with status %d" % code)
+        if code < 0:
+            return sentence(self._said()) or "signal %d ended it" % -code
+        return sentence(self._said()) or self._messages.not_writable() or "it ended with status %d" % code
 
 
 class _Sum:

@@ -152,15 +152,18 @@ static bool hand_over_recording(struct plumb_session *s)
 	return true;
 }
 
-/* On standard output, where attach has nothing else to say. */
-static void announce(struct plumb_session *s)
+/* On standard output, where attach has nothing else to say. A status that is not 0: nobody can know of it. */
+static int announce(struct plumb_session *s)
 {
 	if (!hand_over_recording(s)) {
 		plumb_session_stop(s);
-		return;
+		return 0; /* which the recording will say */
 	}
 	puts("sampling");
-	fflush(stdout);
+	int status = finish_stdout();
+	if (status)
+		plumb_session_stop(s);
+	return status;
 }
 
 /* What was told of each is far above the report. */
@@ -184,14 +187,14 @@ static int sample(struct config *c, struct chosen *chosen, struct second_output 
 	c->session.refused_ctx = chosen;
 	struct plumb_error *err = plumb_session_attach_all(&c->session, chosen->pids, (size_t)chosen->count, &s);
 	uint64_t sampled_ns;
-	int status;
+	int status, announced = 0;
 
 	if (err)
 		return complain_error(err);
 	signals_for_attach();
 	signals_watch(s);
 	if (c->announce)
-		announce(s);
+		announced = announce(s);
 	sampled_ns = watch(c, s);
 	status = outcome_tell(c, s, second, &result);
 	tell_early_end(c, chosen, &result, sampled_ns);
@@ -202,7 +205,7 @@ static int sample(struct config *c, struct chosen *chosen, struct second_output 
 		complain("nothing to report: the process ran no Python that plumb can sample", "");
 		status = EXIT_OWN_FAILURE;
 	}
-	return status;
+	return status ? status : announced;
 }
 
 static int attach(struct config *c, struct chosen *chosen)

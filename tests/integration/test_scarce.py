@@ -204,6 +204,13 @@ def test_a_full_disk_under_a_dump(plumb, target, any_python, options, threads):
         assert_full_is_told(plumb, ["doctor", str(crowd.pid)])
 
 
+def test_a_full_disk_under_what_says_that_it_samples(plumb, target, any_python, tmp_path):
+    """Who has started it, as the engine that is external, would never know of it."""
+    with target(any_python, "calls.py") as busy, open("/dev/full", "w") as full:
+        result = plumb("attach", busy.pid, "--quiet", "--announce", "-d", "1", "-o", tmp_path / "x.plumb", stdout=full)
+    sentence(result, "no space left on device")
+
+
 def assert_full_is_told(plumb, arguments):
     assert plumb(*arguments).status == 0
     with open("/dev/full", "w") as full:

@@ -345,7 +345,7 @@ begun = []
 said = trouble(begin, 200) or (trouble(begun[0].info) and trouble(begun[0].stop))
 begin(2500)
 while not begun[-1]._session.status()["ended"]: busy(100)
-print("cannot write" in said, "cannot write" in trouble(begun[-1].stop), begun[-1].info()["samples"] > 0)
+print("cannot write" in said and "/proc/" not in said, "cannot write" in trouble(begun[-1].stop), begun[-1].info()["samples"] > 0)
 """
     assert ended(one, code % (str(tmp_path), output)) == (0, "True True True\n", "")
 
@@ -462,6 +462,26 @@ except plumb.Error as error: print(error)
 """
     status, said, errors = ended(one, code)
     assert (status, said, errors) == (0, "plumb, which was attached, failed: signal 9 ended it\n", "")
+
+
+def test_a_full_folder_for_temporary_files_is_told(one, tmp_path):
+    """There plumb could not even say so."""
+    code = """
+import os, subprocess, tempfile
+folder = %r
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", folder], check=True)
+tempfile.tempdir = folder
+with open(os.path.join(folder, "filler"), "wb", 0) as file:
+    try:
+        while True: file.write(bytes(4096))
+    except OSError: pass
+for output in None, folder + ".plumb":
+    try: plumb.start(engine="external", output=output)
+    except plumb.Error as error: print(error)
+"""
+    said = "plumb could not attach: cannot write to %s: No space left on device (set TMPDIR to a folder with room)\n" % tmp_path
+    status, output, errors = ended(one, code % str(tmp_path), around=functools.partial(alone_as_root, mounts=True))
+    assert (status, output, errors) == (0, said * 2, "")
 
 
 @pytest.mark.parametrize("end", ["p.stop()", "del p"])
