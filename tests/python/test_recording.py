@@ -314,12 +314,15 @@ print(p.info()["samples"] >= before + 20, "busy" in p.text())
 
 def test_a_pipe_that_gets_the_name_when_plumb_has_ended_is_not_opened(one, tmp_path):
     code = GROWN % str(tmp_path / "x.plumb") + """
-wait = p._session._wait_for_end
+import stat
+wait = p._session._process.wait
 def wait_and_replace():
-    wait()
-    os.unlink(path)
-    os.mkfifo(path)
-p._session._wait_for_end = wait_and_replace
+    status = wait()
+    if not stat.S_ISFIFO(os.stat(path).st_mode):
+        os.unlink(path)
+        os.mkfifo(path)
+    return status
+p._session._process.wait = wait_and_replace
 p.stop()
 print("busy" in p.text())
 """
