@@ -197,6 +197,7 @@ def check_the_child_of_a_fork_records_requests_of_its_own():
         return
 
     async def app(scope, receive, send):
+        globals()[WORK]()
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"response"})
 
