@@ -52,6 +52,15 @@ static bool reap(pid_t child, int *status)
 	return found;
 }
 
+/* What the child itself sends to its group has reached it. */
+static void pass_on(pid_t child, const siginfo_t *info)
+{
+	if (signals_is_hangup(info))
+		sigqueue(child, SIGHUP, (union sigval){.sival_int = SIGNALS_HANGUP});
+	else if (!signals_from_terminal(info) && info->si_pid != child)
+		kill(child, info->si_signo);
+}
+
 int init_look_after(pid_t child)
 {
 	sigset_t wanted;
@@ -64,7 +73,7 @@ int init_look_after(pid_t child)
 
 		if (signo == SIGCHLD && reap(child, &status))
 			return status;
-		if (signo > 0 && signo != SIGCHLD && !signals_from_terminal(&info))
-			kill(child, signo);
+		if (signo > 0 && signo != SIGCHLD)
+			pass_on(child, &info);
 	}
 }

@@ -54,11 +54,20 @@ static void on_survive(int signo, siginfo_t *info, void *context)
 {
 }
 
+/* The kernel tells the others of a group when its leader ends, and the leader that we are in place of the program would
+ * end by it. We see it once more by that. */
+static bool is_of_group(const siginfo_t *info)
+{
+	if (signals_is_hangup(info))
+		return kill(0, SIGHUP) == 0 && session; /* a program that is being started may not be in it yet */
+	return info->si_signo == SIGHUP && info->si_code == SI_USER && info->si_pid == getpid();
+}
+
 /* The program decides what a signal means, whatever it means to us. */
 static void on_pass(int signo, siginfo_t *info, void *context)
 {
 	int saved = errno;
-	bool reached = signals_from_terminal(info);
+	bool reached = signals_from_terminal(info) || is_of_group(info);
 
 	if (!session && !reached)
 		atomic_fetch_or(&waiting, bit(signo));
@@ -114,11 +123,20 @@ bool signals_from_terminal(const siginfo_t *info)
 	case SIGQUIT:
 	case SIGWINCH:
 		return true;
-	case SIGHUP: /* that a terminal has gone is told to the leader of its session alone */
-		return getsid(0) != getpid();
+	case SIGHUP:
+		return !signals_is_hangup(info);
 	default:
 		return false;
 	}
+}
+
+bool signals_is_hangup(const siginfo_t *info)
+{
+	if (info->si_signo != SIGHUP)
+		return false;
+	if (info->si_code == SI_QUEUE)
+		return info->si_pid == getppid() && info->si_value.sival_int == SIGNALS_HANGUP;
+	return info->si_code == SI_KERNEL && getsid(0) == getpid();
 }
 
 void signals_remember(void)

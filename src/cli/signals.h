@@ -19,6 +19,10 @@ void signals_give_back(void);
 void signals_of_program(sigset_t *ret);
 /** It was sent to the whole process group by a terminal: keys, another size, its end. */
 bool signals_from_terminal(const siginfo_t *info);
+/** The terminal has gone, of which the kernel tells the leader of a session alone: us, or the init that we are the
+ * child of, which then sends SIGHUP with this value. */
+bool signals_is_hangup(const siginfo_t *info);
+#define SIGNALS_HANGUP 1
 /**
  * For `run`: those of the program are passed on to it, but for what a terminal sends, which has reached it by itself.
  * Call before the launch; what comes before signals_watch() waits.
