@@ -39,16 +39,21 @@ static bool choose_format(struct config *c, const char *out, struct failure *why
 		      "the name '%s' does not say which format to write", out);
 }
 
-/* With two recordings as all the operands, as of '*.plumb', the second is no name for a copy of the first. */
-static bool spares_recordings(const struct config *c, const char *out, struct failure *why)
+static bool is_file_of_same_kind(const char *in, const char *out)
 {
+	const char *kind = plumb_format_for_path(out), *of_in = plumb_format_for_path(in);
 	struct stat st;
 
-	if (c->force || strcmp(c->report.format, "plumb") != 0 || stat(out, &st) != 0 || !S_ISREG(st.st_mode) ||
-	    st.st_size == 0)
+	return kind && of_in && strcmp(kind, of_in) == 0 && stat(out, &st) == 0 && S_ISREG(st.st_mode) && st.st_size;
+}
+
+/* With two files as all the operands, as of '*.plumb', the second is no name for a copy of the first. */
+static bool spares_files(const struct config *c, const char *in, const char *out, struct failure *why)
+{
+	if (c->force || !is_file_of_same_kind(in, out))
 		return true;
 	return refuse(why, "give another name, or --force to replace it",
-		      "%s is there already, and convert would write another recording in its place", out);
+		      "%s is there already, and convert would write the profile of %s in its place", out, in);
 }
 
 static int write_profile(struct config *c, const struct plumb_profile *p, char *in, const char *out)
@@ -60,7 +65,7 @@ static int write_profile(struct config *c, const struct plumb_profile *p, char *
 		return complain_failure(&why);
 	if (!destination_open(out, config_output_name(c), &in, 1, &t, &why))
 		return complain_failure(&why);
-	if (!destination_takes(&t, c->report.format, &why) || !spares_recordings(c, out, &why)) {
+	if (!destination_takes(&t, c->report.format, &why) || !spares_files(c, in, out, &why)) {
 		destination_drop(&t);
 		return complain_failure(&why);
 	}

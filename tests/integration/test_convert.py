@@ -174,8 +174,8 @@ def test_parts_add_up_to_the_whole(plumb, recording, whole):
         assert {key: n for key, (n, _) in total.items()} == {key: n for key, (n, _) in counts(whole).items()}, parts
 
 
-def test_the_second_of_two_recordings_is_no_output(plumb, recording):
-    """The shell makes two names of '*.plumb'. What is no recording can be made again, and is replaced."""
+def test_the_second_of_two_files_is_no_output(plumb, recording):
+    """The shell makes two names of '*.plumb', or of '*.folded'. What was made of a recording can be made again, and is replaced."""
     one, other, text = plumb.path(".plumb"), plumb.path(".plumb"), plumb.path(".folded")
     for copy in (one, other):
         shutil.copy(recording, copy)
@@ -187,6 +187,11 @@ def test_the_second_of_two_recordings_is_no_output(plumb, recording):
         result = plumb("convert", one, out, *options)
         assert result.status == 0, result
     assert other.read_bytes() != before
+    again = plumb.path(".folded")
+    assert plumb("convert", other, again).status == 0
+    before = text.read_bytes()
+    result = plumb("convert", again, text)
+    assert result.status == OWN_FAILURE and "%s is there already" % text in result.stderr and text.read_bytes() == before, result
 
 
 def test_what_a_report_filters_convert_filters(plumb, recording):
