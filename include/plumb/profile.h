@@ -188,6 +188,8 @@ struct plumb_tree_node {
 	int32_t line;	  /* where it was first seen; 0: none */
 	uint64_t samples; /* with all below it */
 	enum plumb_kind kind;
+	const char *text; /* of that line, see plumb_profile_walk_lines(); NULL: none */
+	size_t text_len;
 };
 /** Called for each node; an error ends the walk. */
 typedef struct plumb_error *plumb_tree_fn(void *ctx, const struct plumb_tree_node *node);
@@ -196,6 +198,17 @@ typedef struct plumb_error *plumb_tree_fn(void *ctx, const struct plumb_tree_nod
  * Errors: of @p fn, PLUMB_ERR_NO_MEMORY, PLUMB_ERR_LIMIT (it is of a file that is far too small for so many). */
 PLUMB_API struct plumb_error *plumb_profile_walk(const struct plumb_profile *p, plumb_tree_fn *fn,
 						 void *ctx) PLUMB_MUST_CHECK;
+
+struct plumb_lines;
+
+/** Lines of the source texts that @p p has. Not those of files of the disk, which a recording may name as it likes.
+ * NULL: no memory. */
+PLUMB_API struct plumb_lines *plumb_lines_create(const struct plumb_profile *p);
+PLUMB_API void plumb_lines_destroy(struct plumb_lines *l);
+/** As plumb_profile_walk(), and nodes have the texts of their lines, without what is blank at the beginning and without
+ * the line break. They live as long as @p lines, which are of @p p. */
+PLUMB_API struct plumb_error *plumb_profile_walk_lines(const struct plumb_profile *p, struct plumb_lines *lines,
+						       plumb_tree_fn *fn, void *ctx) PLUMB_MUST_CHECK;
 
 /** Figures of a profile. Strings live as long as the profile. */
 struct plumb_profile_info {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define FUNCTIONS_AT_HAND 1024 /* a power of two */
+#define TEXTS_AT_HAND	  1024 /* likewise */
 #define NONE		  UINT32_MAX
 
 /* A node of the library. Node 0 is the root. */
@@ -38,6 +39,12 @@ struct function {
 	PyObject *identifier, *name_text, *file_text;
 };
 
+/* A line of the recording. Many nodes may have the same, which may be long. */
+struct text {
+	const char *at;
+	PyObject *line;
+};
+
 struct making {
 	const struct ext_profiler *st;
 	const struct ext_tree_options *o;
@@ -50,6 +57,8 @@ struct making {
 	uint32_t most; /* frames that are kept of a stack */
 	bool failed;   /* to find room for a copy */
 	struct function functions[FUNCTIONS_AT_HAND];
+	struct plumb_lines *recorded; /* NULL: texts are this process's, or none are wanted */
+	struct text texts[TEXTS_AT_HAND];
 };
 
 /* Makes room for one more. Without the GIL as well. */
@@ -93,7 +102,7 @@ static int copy(struct making *m, const struct plumb_profile *p, struct ext_lock
 
 	Py_BEGIN_ALLOW_THREADS;
 	ext_lock(lock);
-	err = plumb_profile_walk(p, take, m);
+	err = plumb_profile_walk_lines(p, m->recorded, take, m);
 	ext_unlock(lock);
 	Py_END_ALLOW_THREADS;
 	if (err)
@@ -203,16 +212,44 @@ static struct function *function_of(struct making *m, const struct plumb_tree_no
 	return describe(f, n) < 0 ? NULL : f;
 }
 
-static PyObject *line_of(const struct making *m, const struct function *f, PyObject *number)
+/* As linecache has lines, with their ends. */
+static PyObject *line_from(const struct plumb_tree_node *n)
 {
-	if (!m->o->lines)
+	PyObject *text = decoded(n->text, n->text_len), *line = text ? PyUnicode_FromFormat("%U\n", text) : NULL;
+
+	Py_XDECREF(text);
+	return line;
+}
+
+static PyObject *text_of(struct making *m, const struct plumb_tree_node *n)
+{
+	uintptr_t hash = (uintptr_t)n->text;
+	struct text *t = &m->texts[(hash ^ hash >> 10) & (TEXTS_AT_HAND - 1)];
+
+	if (t->at != n->text) {
+		PyObject *line = line_from(n);
+
+		if (!line)
+			return NULL;
+		Py_XDECREF(t->line);
+		*t = (struct text){n->text, line};
+	}
+	Py_INCREF(t->line);
+	return t->line;
+}
+
+static PyObject *line_of(struct making *m, const struct function *f, const struct plumb_tree_node *n, PyObject *number)
+{
+	if (n->text)
+		return text_of(m, n);
+	if (!m->o->lines || m->recorded)
 		return PyUnicode_FromString("");
 	return PyObject_CallFunctionObjArgs(m->st->recorded_line, f->file_text, number, NULL);
 }
 
-static PyObject *description_of(const struct making *m, const struct function *f, int32_t line)
+static PyObject *description_of(struct making *m, const struct function *f, const struct plumb_tree_node *n)
 {
-	PyObject *number = PyLong_FromLong(line), *text = number ? line_of(m, f, number) : NULL;
+	PyObject *number = PyLong_FromLong(n->line), *text = number ? line_of(m, f, n, number) : NULL;
 	PyObject *description = NULL;
 
 	if (text)
@@ -276,7 +313,7 @@ static uint32_t child(struct making *m, uint32_t parent, const struct row *r)
 	/* Looking up a line runs Python, which may want a tree of its own, but not this one: f stays. */
 	uint32_t place = find_child(m, children, f->identifier);
 	if (place == NONE && !PyErr_Occurred())
-		place = add_child(m, parent, children, f->identifier, description_of(m, f, r->n.line));
+		place = add_child(m, parent, children, f->identifier, description_of(m, f, &r->n));
 	Py_DECREF(children);
 	return place;
 }
@@ -381,6 +418,9 @@ static void release(struct making *m)
 		Py_DECREF(m->places[i].node);
 	for (size_t i = 0; i < FUNCTIONS_AT_HAND; i++)
 		function_clear(&m->functions[i]);
+	for (size_t i = 0; i < TEXTS_AT_HAND; i++)
+		Py_XDECREF(m->texts[i].line);
+	plumb_lines_destroy(m->recorded);
 	free(m->rows);
 	free(m->path);
 	free(m->places);
@@ -397,7 +437,14 @@ PyObject *ext_tree(const struct ext_profiler *st, const struct plumb_profile *p,
 	m->st = st;
 	m->o = o;
 	m->most = o->depth < 0 || o->depth >= INT32_MAX ? UINT32_MAX : (uint32_t)o->depth + 1;
-	PyObject *tree = copy(m, p, lock) == 0 && apply(m) == 0 ? made(m) : NULL;
+	bool recorded = o->lines && !o->own;
+	if (recorded)
+		m->recorded = plumb_lines_create(p);
+	PyObject *tree = NULL;
+	if (recorded && !m->recorded)
+		PyErr_NoMemory();
+	else if (copy(m, p, lock) == 0 && apply(m) == 0)
+		tree = made(m);
 	release(m);
 	return tree;
 }

@@ -9,6 +9,7 @@ struct profile {
 	struct plumb_profile *profile;
 	struct plumb_session *session; /* it belongs to; NULL: none */
 	struct ext_lock lock;
+	bool own; /* of this process */
 };
 
 static const struct ext_profiler *state_of(PyObject *self)
@@ -24,7 +25,7 @@ static void destroy(struct plumb_profile *p, struct plumb_session *session)
 		plumb_profile_destroy(p);
 }
 
-PyObject *ext_profile_new(PyObject *module, struct plumb_profile *p, struct plumb_session *session)
+PyObject *ext_profile_new(PyObject *module, struct plumb_profile *p, struct plumb_session *session, bool own)
 {
 	PyTypeObject *type = (PyTypeObject *)ext_profiler_of(module)->profile_type;
 	struct profile *self = (struct profile *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
@@ -37,6 +38,7 @@ PyObject *ext_profile_new(PyObject *module, struct plumb_profile *p, struct plum
 	self->module = module;
 	self->profile = p;
 	self->session = session;
+	self->own = own;
 	ext_lock_init(&self->lock);
 	return (PyObject *)self;
 }
@@ -105,23 +107,24 @@ int ext_tell_missing(const struct plumb_recording_info *info, PyObject *list)
 
 static PyObject *profile_open(PyObject *type, PyObject *args, PyObject *kwargs)
 {
-	static char *known[] = {"path", "format", "notes", NULL};
+	static char *known[] = {"path", "format", "notes", "own", NULL};
 	struct plumb_recording_info info = {0};
 	PyObject *notes = NULL;
 	struct plumb_profile *p;
 	struct plumb_error *err;
 	const char *format = NULL, *name;
 	PyObject *path;
+	int own = 0;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|zO!:open", known, PyUnicode_FSConverter, &path, &format,
-					 &PyList_Type, &notes))
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|zO!p:open", known, PyUnicode_FSConverter, &path, &format,
+					 &PyList_Type, &notes, &own))
 		return NULL;
 	PyObject *module = ext_module_of((PyTypeObject *)type), *self = NULL;
 	if (module && (name = PyBytes_AsString(path))) {
 		Py_BEGIN_ALLOW_THREADS;
 		err = plumb_profile_open_as(name, format, &info, &p);
 		Py_END_ALLOW_THREADS;
-		self = err ? ext_raise(ext_profiler_of(module), err) : ext_profile_new(module, p, NULL);
+		self = err ? ext_raise(ext_profiler_of(module), err) : ext_profile_new(module, p, NULL, own);
 	}
 	if (self && notes && ext_tell_missing(&info, notes) < 0)
 		Py_CLEAR(self);
@@ -325,6 +328,7 @@ static PyObject *profile_tree(PyObject *self, PyObject *args, PyObject *kwargs)
 	o.omit = omit == Py_None ? NULL : omit;
 	o.stop = stop == Py_None ? NULL : stop;
 	o.lines = lines;
+	o.own = p->own;
 	return ext_tree(state_of(self), p->profile, &p->lock, &o);
 }
 

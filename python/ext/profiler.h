@@ -102,8 +102,8 @@ void ext_report_deinit(struct ext_report *r);
 extern PyType_Spec ext_profile_spec, ext_session_spec, ext_held_file_spec;
 
 /** A Profile of @p p, which is the session's if there is one: then that goes with it, else the profile does. Takes both
- * over, also when it fails. */
-PyObject *ext_profile_new(PyObject *module, struct plumb_profile *p, struct plumb_session *session);
+ * over, also when it fails. @p own: it is of this process, which chose the files that it names. */
+PyObject *ext_profile_new(PyObject *module, struct plumb_profile *p, struct plumb_session *session, bool own);
 
 /** What is missing of what was read, as the command line says it, is added to a list. -1 with an exception. */
 int ext_tell_missing(const struct plumb_recording_info *info, PyObject *list);
@@ -115,7 +115,8 @@ const struct plumb_profile *ext_profile_of(const struct ext_profiler *st, PyObje
 struct ext_tree_options {
 	PyObject *omit, *stop; /* NULL: none */
 	Py_ssize_t depth;
-	bool lines; /* look up the text of lines */
+	bool lines; /* look up the text of lines: */
+	bool own;   /* of files of this process, whose profile it is; else in the recording alone */
 };
 PyObject *ext_tree(const struct ext_profiler *st, const struct plumb_profile *p, struct ext_lock *lock,
 		   const struct ext_tree_options *o);

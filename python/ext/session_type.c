@@ -25,6 +25,7 @@ struct session {
 	PyObject *outcome; /* the Profile, which owns s; NULL: it has not been stopped */
 	struct ext_lock lock;
 	pid_t pid;
+	bool own; /* it samples this process */
 };
 
 static const struct ext_profiler *state_of(const struct session *self)
@@ -187,6 +188,7 @@ static PyObject *begin(PyTypeObject *type, const struct arguments *a)
 	if (!self)
 		return NULL;
 	self->recorded = a->recording;
+	self->own = !a->pid;
 	Py_BEGIN_ALLOW_THREADS;
 	err = a->pid ? plumb_session_attach(&a->o, a->pid, &self->s) : plumb_session_own(&a->o, &self->s);
 	Py_END_ALLOW_THREADS;
@@ -213,8 +215,8 @@ static int keep_outcome(struct session *self)
 {
 	if (self->outcome)
 		return 0;
-	PyObject *outcome =
-		ext_profile_new(self->module, (struct plumb_profile *)plumb_session_profile(self->s), self->s);
+	PyObject *outcome = ext_profile_new(self->module, (struct plumb_profile *)plumb_session_profile(self->s),
+					    self->s, self->own);
 	if (!outcome)
 		self->s = NULL;
 	__atomic_store_n(&self->outcome, outcome, __ATOMIC_RELEASE);
@@ -434,7 +436,7 @@ static PyObject *profile_of(struct session *self, profile_fn *fn)
 	err = fn(self->s, &p);
 	ext_unlock(&self->lock);
 	Py_END_ALLOW_THREADS;
-	return err ? ext_raise(state_of(self), err) : ext_profile_new(self->module, p, NULL);
+	return err ? ext_raise(state_of(self), err) : ext_profile_new(self->module, p, NULL, self->own);
 }
 
 static PyObject *session_snapshot(PyObject *o, PyObject *none)
@@ -472,7 +474,7 @@ static struct plumb_error *take_ended(struct session *self, struct ended *e)
 /* (seconds, Profile), to which the profile belongs from here on. */
 static int append_ended(const struct session *self, PyObject *list, uint64_t when, struct plumb_profile *p)
 {
-	PyObject *profile = ext_profile_new(self->module, p, NULL);
+	PyObject *profile = ext_profile_new(self->module, p, NULL, self->own);
 	PyObject *entry = profile ? Py_BuildValue("dN", (double)when / 1e9, profile) : NULL;
 	int r = entry ? PyList_Append(list, entry) : -1;
 

@@ -120,7 +120,7 @@ def as_profile(tree: Tree) -> Profile:
     held = HeldFile(None)
     with open(held.fileno(), "w", encoding="utf-8", closefd=False) as file:
         file.writelines(_pieces(tree))
-    return Profile.open("/proc/self/fd/%d" % held.fileno(), "dask")
+    return Profile.open("/proc/self/fd/%d" % held.fileno(), "dask", own=True)
 
 
 class _Counted:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Source lines of the files that a profile names, as Python's `linecache` gives them: from the texts that it has; if it
- * came from a file of another tool, from the files. Inside the layer only.
+ * came from a file of another tool, from the files. Inside the layer, and for session/walk.c.
  *
  * Only regular files are read, in UTF-8 or, if they say so, Latin-1; what cannot be read has no lines. */
 #ifndef PL_SOURCE_LINES_H

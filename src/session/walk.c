@@ -9,6 +9,7 @@
 #include "profile.h"
 #include "sample_tree.h"
 #include "size_limit.h"
+#include "source_lines.h"
 #include "words.h"
 
 /* Whoever makes an object of each takes a kilobyte for it. A byte of a recording has a node at most, but where
@@ -66,7 +67,47 @@ static struct plumb_tree_node describe(const struct pl_sample_tree *t, uint32_t 
 	return n;
 }
 
-static struct plumb_error *tell_all(const struct pl_sample_tree *t, plumb_tree_fn *fn, void *ctx)
+struct plumb_lines {
+	struct pl_sources *sources; /* NULL: the profile has no texts */
+};
+
+struct plumb_lines *plumb_lines_create(const struct plumb_profile *p)
+{
+	struct plumb_lines *l = calloc(1, sizeof *l);
+
+	/* For files of other tools, which have no texts, it would read the disk. */
+	if (!l || p->meta.imported)
+		return l;
+	l->sources = pl_sources_create(p);
+	if (l->sources)
+		return l;
+	free(l);
+	return NULL;
+}
+
+void plumb_lines_destroy(struct plumb_lines *l)
+{
+	if (!l)
+		return;
+	pl_sources_destroy(l->sources);
+	free(l);
+}
+
+static void add_text(struct plumb_lines *l, const struct pl_sample_tree *t, uint32_t id, struct plumb_tree_node *n)
+{
+	const struct plumb_profile *p = t->p;
+	uint32_t stack = t->entries.data[t->nodes.data[id].first_entry].stack;
+	struct pl_text text;
+
+	if (!pl_sources_line(l->sources, p->functions[p->locations[p->stacks[stack].location].function].file, n->line,
+			     &text))
+		return;
+	text = pl_text_without_blanks_before(text);
+	n->text = text.len ? text.s : NULL;
+	n->text_len = text.len;
+}
+
+static struct plumb_error *tell_all(const struct pl_sample_tree *t, struct plumb_lines *l, plumb_tree_fn *fn, void *ctx)
 {
 	uint32_t *depths = calloc(t->nodes.len, sizeof *depths);
 	struct plumb_error *err = depths ? NULL : &pl_err_no_memory;
@@ -76,13 +117,16 @@ static struct plumb_error *tell_all(const struct pl_sample_tree *t, plumb_tree_f
 	for (uint32_t id = 0; !err && id != PL_TREE_NONE; id = pl_sample_tree_next(t, id, false)) {
 		struct plumb_tree_node n = describe(t, id, depths[id]);
 
+		if (l && l->sources && id > 0)
+			add_text(l, t, id, &n);
 		err = fn(ctx, &n);
 	}
 	free(depths);
 	return err;
 }
 
-struct plumb_error *plumb_profile_walk(const struct plumb_profile *p, plumb_tree_fn *fn, void *ctx)
+struct plumb_error *plumb_profile_walk_lines(const struct plumb_profile *p, struct plumb_lines *lines,
+					     plumb_tree_fn *fn, void *ctx)
 {
 	struct pl_sample_tree t;
 	struct plumb_error *err = build(&t, p);
@@ -90,9 +134,14 @@ struct plumb_error *plumb_profile_walk(const struct plumb_profile *p, plumb_tree
 	if (!err)
 		err = check_nodes(&t);
 	if (!err)
-		err = tell_all(&t, fn, ctx);
+		err = tell_all(&t, lines, fn, ctx);
 	pl_sample_tree_deinit(&t);
 	return err;
+}
+
+struct plumb_error *plumb_profile_walk(const struct plumb_profile *p, plumb_tree_fn *fn, void *ctx)
+{
+	return plumb_profile_walk_lines(p, NULL, fn, ctx);
 }
 
 static void sum_cells(const struct plumb_profile *p, struct plumb_profile_info *ret)

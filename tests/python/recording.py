@@ -4,6 +4,7 @@ import collections
 import contextlib
 import importlib.util
 import io
+import json
 import os
 import re
 import signal
@@ -65,6 +66,39 @@ def check_it_is_saved_and_opened_again():
     assert "busy_inner" in functions(plumb.open(os.path.join(OUT, "d.folded")))
     assert "plumb report %s" % path in plumb.open(path).text(width=200)
     assert not [name for name in os.listdir(OUT) if re.search(r"\.[0-9a-f]{8}(\.new)?$", name)]
+
+
+def lines(tree):
+    return [tree["description"]["line"], *(line for child in tree["children"].values() for line in lines(child))]
+
+
+def check_a_file_that_is_opened_names_no_file_to_be_read():
+    """Whoever made it, or sent it, chose the names."""
+    secret, made, saved = (os.path.join(OUT, name) for name in ("secret", "named.speedscope.json", "named.plumb"))
+    with open(secret, "w") as file:
+        file.write("hush\n")
+    with open(made, "w") as file:
+        json.dump({"$schema": "https://www.%s.app/file-format-schema.json" % "speedscope",  # this file is none
+                   "shared": {"frames": [{"name": "f", "file": secret, "line": 1}]},
+                   "profiles": [{"type": "sampled", "name": "t", "unit": "milliseconds", "startValue": 0, "endValue": 3,
+                                 "samples": [[0], [0], [0]], "weights": [1, 1, 1]}]}, file)
+    plumb.open(made).save(saved)
+    for name in (made, saved):
+        tree = plumb.open(name).tree()
+        assert [child["description"]["filename"] for child in tree["children"].values()] == [secret], tree
+        assert set(lines(tree)) == {""}, (name, tree)
+
+
+def check_a_recording_has_the_lines_of_its_texts():
+    kept, bare = os.path.join(OUT, "kept.plumb"), os.path.join(OUT, "bare.plumb")
+    with plumb.profile(output=kept) as p:
+        busy_inner(has(p, 30, "busy_inner"))
+    with plumb.profile(output=bare, sources=False) as without:
+        busy_inner(has(without, 30, "busy_inner"))
+    there = lines(plumb.open(kept).tree())
+    assert there == lines(p.tree()) and any(line.endswith("\n") for line in there), there
+    assert any(lines(without.tree())) and not any(lines(plumb.open(bare).tree()))
+    assert not any(lines(plumb.open(kept).tree(lines=False)))
 
 
 def check_what_plumb_did_not_write_stays_unless_one_insists():

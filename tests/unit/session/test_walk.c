@@ -69,6 +69,41 @@ static void threads_and_lines_are_added_up(void **state)
 	plumb_profile_destroy(p);
 }
 
+static struct plumb_error *note_text(void *ctx, const struct plumb_tree_node *n)
+{
+	struct text *t = ctx;
+
+	if (n->text)
+		t->len += (size_t)snprintf(t->s + t->len, sizeof t->s - t->len, "%s:%.*s\n", n->name, (int)n->text_len,
+					   n->text);
+	return NULL;
+}
+
+/* The file is there, and its name is that of a profile, which anybody may have made. */
+static void lines_are_of_the_texts_that_it_has(void **state)
+{
+	static const bool imported[] = {false, true};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct plumb_profile *p;
+		struct text t = {.len = 0};
+
+		check(pl_profile_create(&p));
+		uint32_t thread = add_thread(p, 1, 1, "MainThread", true), file;
+		uint32_t top = add_frame(p, 0, "main", "m.py", 2), named = add_frame(p, top, "named", __FILE__, 1);
+		check(pl_profile_string(p, "m.py", 4, &file));
+		check(pl_profile_source(p, file, "first\n  second\n", 15, false));
+		add_samples(p, named, thread, 0, 0, 1, 100);
+		p->meta.imported = imported[i];
+		struct plumb_lines *lines = plumb_lines_create(p);
+		assert_non_null(lines);
+		assert_ok(plumb_profile_walk_lines(p, lines, note_text, &t));
+		assert_string_equal(t.s, imported[i] ? "" : "main:second\n");
+		plumb_lines_destroy(lines);
+		plumb_profile_destroy(p);
+	}
+}
+
 static struct plumb_error *count(void *ctx, const struct plumb_tree_node *n)
 {
 	++*(uint32_t *)ctx;
@@ -210,6 +245,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_and_lines_are_added_up),
+		cmocka_unit_test(lines_are_of_the_texts_that_it_has),
 		cmocka_unit_test(a_small_file_has_no_tree_of_any_size),
 		cmocka_unit_test(an_empty_profile_is_a_root),
 		cmocka_unit_test(figures_are_told),
