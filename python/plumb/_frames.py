@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dis
 import linecache
+import os
+import stat
 import sys
 import time
 from typing import Any, Dict, List, Optional, Tuple
@@ -13,6 +15,8 @@ from typing import Any, Dict, List, Optional, Tuple
 _RETRY_SECONDS = 1.0
 _MISSES_KEPT = 1000
 _misses: Dict[Tuple[str, int], float] = {}
+
+_FILE_MAX_BYTES = 16 << 20
 
 
 def line_number(frame: Any) -> int:
@@ -32,6 +36,24 @@ def line_number(frame: Any) -> int:
         return -1
 
 
+def _is_cached(filename: str) -> bool:
+    """Whether linecache has the lines, and not only who is to be asked for them."""
+    entry: Any = linecache.cache.get(filename, ())
+    return len(entry) > 1
+
+
+def _may_be_opened(filename: str) -> bool:
+    """The name is whatever was given to compile(). Of what is no plain file, or made up by the kernel, the end may never come."""
+    places = [filename] if os.path.isabs(filename) else [filename, *(os.path.join(str(path), filename) for path in sys.path)]
+    for place in places:
+        try:
+            about = os.stat(place)
+        except (OSError, ValueError):
+            continue
+        return stat.S_ISREG(about.st_mode) and 0 < about.st_size <= _FILE_MAX_BYTES
+    return True  # a loader may have it
+
+
 def _getline(filename: str, line: int, module_globals: Optional[Dict[str, Any]]) -> str:
     """linecache.getline(): it may look for an entry that another thread has just taken away."""
     try:
@@ -42,12 +64,12 @@ def _getline(filename: str, line: int, module_globals: Optional[Dict[str, Any]])
 
 def source_line(filename: str, line: int, module_globals: Optional[Dict[str, Any]]) -> str:
     """The text of a line without what it begins with; "" if there is none."""
-    if filename in linecache.cache:
+    if _is_cached(filename):
         return _getline(filename, line, module_globals).lstrip()
     key, now = (filename, id(module_globals)), time.monotonic()
     if now < _misses.get(key, 0.0):
         return ""
-    text = _getline(filename, line, module_globals)
+    text = _getline(filename, line, module_globals) if _may_be_opened(filename) else ""
     if filename not in linecache.cache:
         if len(_misses) >= _MISSES_KEPT:
             _misses.clear()

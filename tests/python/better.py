@@ -7,9 +7,11 @@ import inspect
 import json
 import linecache
 import operator
+import os
 import pickle
 import random
 import sys
+import tempfile
 import threading
 import types
 import weakref
@@ -221,6 +223,28 @@ def check_source_that_appears_later_is_found():
     assert profile.info_frame(frame)["line"] == ""
     linecache.cache["made-up-later.py"] = (1, None, ["  x = 1\n"], "made-up-later.py")
     assert profile.info_frame(frame)["line"] == "x = 1\n"
+
+
+def check_only_plain_files_are_opened_for_lines():
+    """A name is whatever was given to compile(). Who waited here for the end of one of these would wait for ever."""
+    with tempfile.TemporaryDirectory() as folder:
+        fifo, noted, huge, plain = (os.path.join(folder, name) for name in ("fifo", "noted", "huge.py", "plain.py"))
+        os.mkfifo(fifo)
+        os.mkfifo(noted)
+        for path, size in ((huge, 17 << 20), (plain, 8)):
+            with open(path, "w") as file:
+                file.write("  x = 1\n")
+                file.truncate(size)
+        # As traceback notes who may know.
+        assert linecache.lazycache(noted, {"__name__": "m", "__loader__": types.SimpleNamespace(get_source=lambda name: None)})
+        sys.path.append(folder)
+        try:
+            for name in (fifo, "fifo", noted, "/dev/zero", "/proc/self/mem", huge):
+                assert profile.info_frame(frame_of(name, filename="%s"))["line"] == "", name
+            for name in (plain, "plain.py"):
+                assert profile.info_frame(frame_of(name, filename="%s"))["line"] == "x = 1\n", name
+        finally:
+            sys.path.remove(folder)
 
 
 def check_the_picture_can_be_cut_and_told_more_of():
