@@ -7,13 +7,12 @@ import collections
 import contextlib
 import itertools
 import operator
-import os
 import threading
 import time
 import warnings
 from typing import Any, Callable, Deque, Dict, Generic, Iterator, Optional, Set, Tuple, TypeVar
 
-from plumb import _threads
+from plumb import _forks, _threads
 from plumb._plumb import Error
 from plumb._session import Cyclic, Status
 
@@ -91,6 +90,7 @@ class Publisher(Generic[Counted, Made]):
         self._due = 0.0
         self._thread: Optional[threading.Thread] = None
         self._last_status: Status = {}
+        _forks.tell(self)
         try:
             with self._lock:
                 # The thread comes first: its number has to be known, for it is not to be sampled. It waits for the lock.
@@ -135,7 +135,7 @@ class Publisher(Generic[Counted, Made]):
         if self._thread:
             _threads.join(self._thread, self._lock, _JOIN_SECONDS)
 
-    def forked(self) -> None:
+    def _after_fork(self) -> None:
         """This is the child of a fork: neither thread nor session are here, and who knows who had the locks."""
         self._lock, self._ending = threading.RLock(), _Latch()
         self._fetched, self._queue = collections.deque(), collections.deque()  # without a GIL they may be locked, too
@@ -258,15 +258,9 @@ def never() -> bool:
     return False
 
 
-def _in_child() -> None:
-    for publisher in list(_running):
-        publisher.forked()
-
-
 def _at_exit() -> None:
     for publisher in list(_running):
         publisher.stop()
 
 
-os.register_at_fork(after_in_child=_in_child)
 atexit.register(_at_exit)

@@ -154,6 +154,33 @@ def check_forks_at_any_moment():
         history.stop()
 
 
+def check_a_fork_while_a_watch_ends():
+    """Another thread has its lock then, and is not in the child."""
+    history, has_lock, goes_on = watch(), threading.Event(), threading.Event()
+
+    def made(counted):
+        has_lock.set()
+        goes_on.wait()
+        return counted.tree()
+
+    history._publisher._made = made
+    stops = threading.Thread(target=history.stop)
+    stops.start()
+    has_lock.wait()
+
+    def child():
+        signal.alarm(20)
+        history.stop()
+        assert history.recent() == profile.create()
+        assert history.status()["ended"] and history.status()["forked"]
+
+    try:
+        in_child(child)
+    finally:
+        goes_on.set()
+        stops.join()
+
+
 def _work_in_process(pipe):
     history = watch()
     spin_until(lambda: counted(history) >= 10)
