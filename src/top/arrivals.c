@@ -87,6 +87,19 @@ int arrivals_signal(bool *by_terminal)
 	return byte & ~BY_TERMINAL;
 }
 
+/* Not by SIGSTOP, which also stops who has nobody to go on with him. */
+void arrivals_stop(void)
+{
+	struct sigaction noting;
+
+	sigaction(SIGTSTP, NULL, &noting);
+	if (noting.sa_handler == SIG_IGN) /* whoever began us does not want that */
+		return;
+	sigaction(SIGTSTP, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+	raise(SIGTSTP);
+	sigaction(SIGTSTP, &noting, NULL);
+}
+
 bool arrivals_wait(int fd, int ms)
 {
 	struct pollfd fds[] = {{.fd = noted[0], .events = POLLIN}, {.fd = fd, .events = POLLIN}};

@@ -11,6 +11,9 @@ bool arrivals_catch(void);
 /** The next signal that has come; 0: none. @p by_terminal: the whole process group has it, the program that was
  * started, too. */
 int arrivals_signal(bool *by_terminal);
+/** Stop, as SIGTSTP asks for, until somebody goes on with us. Where nobody could, as of what a terminal runs alone, the
+ * kernel does not stop us. */
+void arrivals_stop(void);
 /** Wait until a signal has come, or @p fd (-1: none) can be read, at most @p ms. False: nobody is at its other end. */
 bool arrivals_wait(int fd, int ms);
 /** Wait until @p fd takes more, at most @p ms (-1: as long as it takes). False: it does not, or a signal came before

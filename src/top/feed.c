@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arrivals.h"
+
 #define NS_PER_S     1000000000ull
 #define CYCLE_NS     (1ull << 29)
 #define CYCLES	     1118	  /* ten minutes */
@@ -357,7 +359,7 @@ void feed_stand_still(struct feed *f)
 {
 	if (f->session)
 		plumb_session_pause(f->session);
-	raise(SIGSTOP);
+	arrivals_stop();
 	if (f->session)
 		plumb_session_resume(f->session);
 }

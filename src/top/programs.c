@@ -120,7 +120,7 @@ static void draw(struct programs *p)
 static void suspend(void)
 {
 	terminal_suspend();
-	raise(SIGSTOP);
+	arrivals_stop();
 	terminal_resume();
 }
 

@@ -55,6 +55,15 @@ def phases(python, folder):
             program.kill()
 
 
+# A program that a terminal runs alone is not suspended: nobody could go on with it. 148: it was stopped by SIGTSTP.
+_JOB = 'set -m; "$@"; while [ $? = 148 ]; do echo suspended; read line; fg; done'
+
+
+def as_job(*command):
+    """The command of a shell that runs @p command as a job, tells "suspended", and goes on with it when a line is typed."""
+    return ["sh", "-c", _JOB, "sh", *map(str, command)]
+
+
 def see_time(t, seconds):
     """Wait until so much has been sampled."""
     t.until(lambda: float(re.match(r"([\d.]+) s ", t.screen[1] + " s ")[1] if t.screen[1][:1].isdigit() else 0) >= seconds, seconds)

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("pyte")
 
 from harness.emulator import Emulator
-from harness.live import busy, close, phases, reads_lines, see_time, top
+from harness.live import as_job, busy, close, phases, reads_lines, see_time, top
 from harness.plumb import Plumb
 from harness.target import started
 
@@ -139,14 +139,29 @@ def test_the_terminal_is_given_back(plumb, busy, signo):
 
 def test_suspended_and_gone_on_with(plumb, busy):
     """Ctrl-Z gives the terminal back, and whoever goes on with it has the screen again."""
-    with Emulator([plumb.binary, "top", str(busy.pid)], directory=plumb.directory) as t:
+    with Emulator(as_job(plumb.binary, "top", busy.pid), directory=plumb.directory) as t:
         t.see(r"±")
         t.type("\x1a")
-        os.waitid(os.P_PID, t.pid, os.WSTOPPED | os.WNOWAIT)
-        os.kill(t.pid, signal.SIGCONT)
+        t.see("^suspended")
+        assert reads_lines(t)
+        t.type("\n")
+        t.see(r"±")
         t.type("3")
         t.see("MainThread")
         close(t)
+
+
+@pytest.mark.parametrize("watched", [["top"], ["list"], ["top", "--plain"]], ids=" ".join)
+def test_who_nobody_could_go_on_with_is_not_suspended(plumb, busy, watched):
+    """As with `ssh -t` and `docker exec -it`: plumb is all that the terminal runs. Ctrl-C ends it as ever."""
+    operands = ["top"] if watched == ["list"] else [*watched, str(busy.pid)]
+    with Emulator([plumb.binary, *operands], directory=plumb.directory) as t:
+        t.see("s  5 s|last 5 s|q quit")
+        before = len(t.raw)
+        t.type("\x1a")
+        t.until(lambda: re.search(rb"\d", t.raw[before:]), "more figures")
+        t.type("\x03")
+        assert t.wait() == 0
 
 
 def test_keys_that_come_at_once(plumb, busy):
