@@ -180,8 +180,9 @@ PLUMB_API struct plumb_error *plumb_session_attach_all(const struct plumb_sessio
  * plumb_session_attach(). */
 PLUMB_API struct plumb_error *plumb_session_own(const struct plumb_session_options *o,
 						struct plumb_session **ret) PLUMB_MUST_CHECK;
-/** No sample is taken until plumb_session_resume(), nothing wakes up, and time does not run. Any thread; again: nothing
- * changes. */
+/** No sample is taken until plumb_session_resume(), nothing wakes up, and time does not run; no thread of the program
+ * is held, so that all of the calling process may be stopped. That can take seconds, where a thread that was to stand
+ * still waits for a CPU. Any thread; again: nothing changes. */
 PLUMB_API void plumb_session_pause(struct plumb_session *s);
 PLUMB_API void plumb_session_resume(struct plumb_session *s);
 /** Note that something happened in this process at this moment, in the calling thread: a mark with a @p name and

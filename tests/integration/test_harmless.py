@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+from harness.live import as_job, top
 from harness.plumb import PATIENCE, finish, running
 from harness.recording import last_sample_ns
 from harness.statistics import assert_at_most, in_turn, judged, undecided
@@ -356,6 +357,38 @@ def test_a_plumb_that_is_suspended_holds_no_thread(plumb, target, any_python, op
             assert process.wait(PATIENCE) == 0
         busy.wait_progress()
     assert plumb.report(recording).samples > 0
+
+
+# It has the processor of somebody who computes all the time, when that one leaves it some.
+STARVED = """
+import os
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+parent = os.getpid()
+if not os.fork():
+    while os.getppid() == parent: pass
+    os._exit(0)
+os.nice(19)
+print("ready", flush=True)
+while True: sum(range(1000))
+"""
+
+
+def test_a_live_view_that_is_suspended_holds_no_thread(plumb, any_python, top):
+    """A stop that was asked for before a pause comes about when the thread gets on a processor again: it is awaited."""
+    with running(subprocess.Popen([*any_python.command, "-c", STARVED], stdout=subprocess.PIPE)) as starved:
+        starved.stdout.readline()
+        command = as_job(plumb.binary, "top", "--plain", "--always-stop", "-r", "1000", starved.pid)
+        with Terminal(command, columns=1000, directory=plumb.directory) as shell:
+            for number in range(20):
+                shell.expect(" last 5 s:")
+                shell.type("\x1a")
+                shell.expect("suspended")
+                assert not traces(starved.pid), "suspended for the %d. time: %s" % (number + 1, traces(starved.pid))
+                shell.text = ""
+                shell.type("\n")
+            shell.expect(" last 5 s:")
+            shell.type("\x03")
+            shell.wait()
 
 
 ECHO = "import os, sys; print('it is', os.getpid(), flush=True); [print('heard', line, flush=True) for line in iter(sys.stdin.readline, '')]"

@@ -15,6 +15,8 @@
  * ours takes the signal. */
 #define TOLD_PATIENCE 8
 #define LAST_NS	      50000000ull /* at the end: more than a thread waits for its turn among some others */
+/* Before a pause: longer than a thread waits that others leave little time; less than who orders it waits for us. */
+#define PAUSE_NS (2 * PL_NS_PER_S)
 
 void pl_late_news_init(struct pl_late_news *n)
 {
@@ -94,7 +96,7 @@ void pl_late_news_heard(struct pl_engine *e)
 
 static void doze(struct pl_engine *e, uint64_t ns)
 {
-	struct timespec ts = {.tv_nsec = (long)(ns < LAST_NS ? ns : LAST_NS)};
+	struct timespec ts = {.tv_sec = (time_t)(ns / PL_NS_PER_S), .tv_nsec = (long)(ns % PL_NS_PER_S)};
 	sigset_t blocked;
 
 	sigfillset(&blocked);
@@ -103,12 +105,23 @@ static void doze(struct pl_engine *e, uint64_t ns)
 		pl_late_news_heard(e);
 }
 
-void pl_late_news_last(struct pl_engine *e)
+/* Until none is left, or for @p ns. */
+static void await_all(struct pl_engine *e, uint64_t ns)
 {
-	uint64_t now = pl_clock_monotonic_ns(), end = now + LAST_NS, patience;
+	uint64_t now = pl_clock_monotonic_ns(), end = now + ns, patience;
 
 	while ((patience = pl_late_news_settle(e, now)) != UINT64_MAX && now < end) {
 		doze(e, patience < end - now ? patience : end - now);
 		now = pl_clock_monotonic_ns();
 	}
+}
+
+void pl_late_news_last(struct pl_engine *e)
+{
+	await_all(e, LAST_NS);
+}
+
+void pl_late_news_pause(struct pl_engine *e)
+{
+	await_all(e, PAUSE_NS);
 }

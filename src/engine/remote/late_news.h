@@ -29,5 +29,8 @@ void pl_late_news_await(struct pl_late_news *n, sigset_t *blocked);
 void pl_late_news_heard(struct pl_engine *e);
 /** Sampling is over: what is still to come has a moment left. */
 void pl_late_news_last(struct pl_engine *e);
+/** A pause begins: whoever ordered it may stop all of us when it is answered, and nobody would let a thread go. So what
+ * is still to come is awaited, but for no longer than seconds: in an uninterruptible call it may come never. */
+void pl_late_news_pause(struct pl_engine *e);
 
 #endif

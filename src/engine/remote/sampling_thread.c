@@ -548,6 +548,7 @@ static void obey(struct pl_engine *e, struct run *run, uint64_t now)
 	case PL_ORDER_PAUSE:
 		pl_used_cpu_tell(e);
 		begin_pause(e, now, pause_thread);
+		pl_late_news_pause(e);
 		break;
 	case PL_ORDER_RESUME:
 		end_pause(e, run, now);
