@@ -15,7 +15,7 @@
 #include "proc_file.h"
 
 /* On the stack: without memory a fact would be taken for missing. */
-#define STATUS_MAX 65536
+#define MOUNTS_MAX 4096 /* most lines are shorter, and of a longer one what it begins with counts */
 #define CGROUP_MAX 8192
 
 /* The numbers of the namespaces that the kernel makes at boot: fixed since 3.8, include/linux/proc_ns.h */
@@ -138,7 +138,7 @@ int pl_host_sysctl(const char *name, int missing)
 
 bool pl_host_proc_mount(struct pl_proc_mount *ret)
 {
-	char text[STATUS_MAX];
+	char text[MOUNTS_MAX];
 	bool found = false;
 	size_t have = 0;
 	ssize_t n;
@@ -176,9 +176,9 @@ const char *pl_host_container(void)
 
 uint64_t pl_host_own_status(const char *key, int base, uint64_t missing)
 {
-	char status[STATUS_MAX];
+	char status[PL_STATUS_MAX];
 
-	if (pl_proc_file(0, "status", status, sizeof status) < 0)
+	if (pl_proc_status(0, "status", status, sizeof status) < 0)
 		return missing;
 	return pl_proc_status_number(status, key, base, missing);
 }
@@ -227,8 +227,8 @@ enum pl_namespace pl_host_initial_namespace(const char *kind)
 
 unsigned pl_host_nspid(pid_t pid, pid_t tid, pid_t *inner_ret)
 {
-	char status[STATUS_MAX], name[40];
+	char status[PL_STATUS_MAX], name[40];
 
 	snprintf(name, sizeof name, "task/%d/status", (int)tid);
-	return pl_proc_file(pid, name, status, sizeof status) < 0 ? 0 : pl_host_parse_nspid(status, inner_ret);
+	return pl_proc_status(pid, name, status, sizeof status) < 0 ? 0 : pl_host_parse_nspid(status, inner_ret);
 }

@@ -22,7 +22,6 @@
 #define LOOK_INTO_LOG	   "look into the kernel's log (journalctl -k)"
 #define SECCOMP_FILTER	   2 /* in a status file */
 #define UID_MAP_MAX	   4096
-#define STATUS_MAX	   65536 /* a process in many groups has a long list of them */
 
 static void read_ids(const char *status, const char *key, unsigned ret[3])
 {
@@ -70,12 +69,12 @@ static bool is_other_user_ns(pid_t pid)
 
 bool pl_priv_read(pid_t pid, struct pl_priv_facts *f)
 {
-	char status[STATUS_MAX]; /* on the stack: without memory a process would be taken for gone */
+	char status[PL_STATUS_MAX];
 	*f = (struct pl_priv_facts){.pid = pid, .our_uid = getuid(), .our_gid = getgid()};
-	if (pl_proc_file(0, "status", status, sizeof status) < 0)
+	if (pl_proc_status(0, "status", status, sizeof status) < 0)
 		return false;
 	f->our_caps = pl_proc_status_number(status, "CapEff", 16, 0);
-	bool alive = pl_proc_file(pid, "status", status, sizeof status) >= 0;
+	bool alive = pl_proc_status(pid, "status", status, sizeof status) >= 0;
 	if (alive) {
 		read_ids(status, "Uid", f->uids);
 		read_ids(status, "Gid", f->gids);

@@ -47,6 +47,23 @@ static ssize_t read_ends(int fd, char *buf, size_t size)
 	return len;
 }
 
+/* All but the list of groups. No name in a status file has a line end. */
+static ssize_t read_but_groups(int fd, char *buf, size_t size)
+{
+	ssize_t len = read_whole(fd, buf, size);
+	char *groups = len > 0 ? strstr(buf, "\nGroups:") : NULL, *rest = NULL;
+
+	while (groups && len > 0 && !(rest = strchr(groups + 1, '\n')))
+		len = read_whole(fd, groups + 1, size - (size_t)(groups + 1 - buf));
+	if (!rest)
+		return len;
+	const size_t kept = (size_t)(groups - buf) + strlen(rest);
+
+	memmove(groups, rest, strlen(rest) + 1);
+	len = read_whole(fd, buf + kept, size - kept);
+	return len < 0 ? len : (ssize_t)kept + len;
+}
+
 typedef ssize_t read_fn(int fd, char *buf, size_t size);
 
 static ssize_t read_file(pid_t pid, const char *name, char *buf, size_t size, read_fn *read_it)
@@ -74,6 +91,11 @@ ssize_t pl_proc_file(pid_t pid, const char *name, char *buf, size_t size)
 ssize_t pl_proc_file_ends(pid_t pid, const char *name, char *buf, size_t size)
 {
 	return read_file(pid, name, buf, size, read_ends);
+}
+
+ssize_t pl_proc_status(pid_t pid, const char *name, char *buf, size_t size)
+{
+	return read_file(pid, name, buf, size, read_but_groups);
 }
 
 bool pl_proc_look_behind(const char *link, struct statx *ret)

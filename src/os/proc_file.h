@@ -8,10 +8,15 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#define PL_STATUS_MAX 4096
+
 /** Read /proc/@p pid/@p name (/proc/self/... for pid 0), at most @p size - 1 bytes, and append a NUL. -1: see errno. */
 ssize_t pl_proc_file(pid_t pid, const char *name, char *buf, size_t size);
 /** The same, but of what is longer the middle is left out, and the end of it is there. */
 ssize_t pl_proc_file_ends(pid_t pid, const char *name, char *buf, size_t size);
+/** The same of a status file, without its list of groups, which may have 65,536: what is left fits into
+ * PL_STATUS_MAX bytes, and those on the stack of a thread of a program, which may be small. */
+ssize_t pl_proc_status(pid_t pid, const char *name, char *buf, size_t size);
 /** What is behind a link of /proc, or a descriptor's: only what the kernel knows by itself, as device, number and kind
  * are. The file may be on a server that does not answer, and whoever asks it waits where no signal helps. */
 bool pl_proc_look_behind(const char *link, struct statx *ret);

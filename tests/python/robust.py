@@ -430,6 +430,34 @@ thread.join()
 """
 
 
+REFUSED_IN_A_SMALL_THREAD = """
+import ctypes, os, plumb, threading
+with plumb.profile():  # an import takes more stack, of Python's own
+    pass
+os.setgroups(range(65536))
+os.setgid(1234)
+os.setuid(1234)
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: its memory is a file of root's
+def record():
+    try:
+        plumb.Profiler(engine="inprocess").start()
+    except plumb.Error as e:
+        print("not dumpable" in str(e))
+record()
+threading.stack_size(%d)
+thread = threading.Thread(target=record)
+thread.start()
+thread.join()
+"""
+
+
+def check_a_thread_with_a_small_stack_is_told_why_it_cannot_record():
+    """What explains it looks into files of /proc, which may be long."""
+    if IN_PROCESS and os.geteuid() == 0:
+        result = run(REFUSED_IN_A_SMALL_THREAD % LEAST_STACK, watched=False)
+        assert (result.returncode, result.stdout) == (0, 2 * "True\n"), result
+
+
 def check_a_thread_with_the_smallest_stack_there_is_can_record():
     if IN_PROCESS and sys.version_info < (3, 14):  # later ones keep more than that free
         result = run(RECORDS_IN_A_SMALL_THREAD, watched=False)

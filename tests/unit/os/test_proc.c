@@ -68,6 +68,33 @@ static void how_often_a_process_in_many_groups_has_left_its_cpu_is_known(void **
 	assert_int_equal(status, 0);
 }
 
+/* Its groups alone are longer than what there is room for. */
+static void what_stands_around_many_groups_is_read(void **state)
+{
+	enum { GROUPS = 65536 };
+	static gid_t groups[GROUPS];
+	char text[PL_STATUS_MAX];
+	int status;
+
+	if (geteuid() != 0)
+		skip();
+	pid_t pid = fork();
+	if (pid == 0) {
+		for (size_t i = 0; i < GROUPS; i++)
+			groups[i] = 4000000000u + (gid_t)i;
+		if (setgroups(GROUPS, groups))
+			_exit(2);
+		ssize_t n = pl_proc_status(0, "status", text, sizeof text);
+		_exit(n != (ssize_t)strlen(text) || pl_proc_status_field(text, "Groups") ||
+		      pl_proc_status_number(text, "Tgid", 10, 0) != (uint64_t)getpid() ||
+		      pl_proc_status_number(text, "NSpid", 10, 0) == 0 ||
+		      pl_proc_status_number(text, "Seccomp", 10, 77) == 77 ||
+		      pl_proc_status_number(text, "nonvoluntary_ctxt_switches", 10, UINT64_MAX) == UINT64_MAX);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 struct worker {
 	pthread_t thread;
 	pthread_barrier_t started, done;
@@ -356,6 +383,7 @@ int main(void)
 		cmocka_unit_test(a_process_is_one_and_others_are_told_apart),
 		cmocka_unit_test(a_zombie_has_ended),
 		cmocka_unit_test(how_often_a_process_in_many_groups_has_left_its_cpu_is_known),
+		cmocka_unit_test(what_stands_around_many_groups_is_read),
 		cmocka_unit_test(a_thread_is_no_process_and_its_process_is_named),
 		cmocka_unit_test(threads_are_listed_in_order_and_named),
 		cmocka_unit_test(what_is_gone_has_no_threads_and_no_name),
