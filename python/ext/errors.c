@@ -18,17 +18,22 @@ PyObject *ext_new_error(void)
 	return type;
 }
 
+PyObject *ext_text(const char *text)
+{
+	return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
 static PyObject *text_of(const struct plumb_error *err)
 {
 	const char *hint = plumb_error_hint(err);
 
 	return *hint ? PyUnicode_FromFormat("%s (%s)", plumb_error_message(err), hint)
-		     : PyUnicode_FromString(plumb_error_message(err));
+		     : ext_text(plumb_error_message(err));
 }
 
 static int set_text(PyObject *o, const char *name, const char *value)
 {
-	PyObject *text = PyUnicode_FromString(value);
+	PyObject *text = ext_text(value);
 	int r = text ? PyObject_SetAttrString(o, name, text) : -1;
 
 	Py_XDECREF(text);
@@ -48,10 +53,13 @@ static void raise_error(const struct ext_profiler *st, const struct plumb_error 
 PyObject *ext_raise(const struct ext_profiler *st, struct plumb_error *err)
 {
 	enum plumb_error_code code = plumb_error_code(err);
-	PyObject *text = code == PLUMB_ERR_NO_MEMORY ? PyErr_NoMemory() : text_of(err);
+	bool bad_value = code == PLUMB_ERR_INVALID || code == PLUMB_ERR_UNKNOWN_FORMAT;
+	PyObject *text = code == PLUMB_ERR_NO_MEMORY ? PyErr_NoMemory()
+			 : bad_value		     ? ext_text(plumb_error_message(err))
+						     : text_of(err);
 
-	if (text && (code == PLUMB_ERR_INVALID || code == PLUMB_ERR_UNKNOWN_FORMAT))
-		PyErr_SetString(PyExc_ValueError, plumb_error_message(err));
+	if (text && bad_value)
+		PyErr_SetObject(PyExc_ValueError, text);
 	else if (text)
 		raise_error(st, err, text);
 	Py_XDECREF(text);

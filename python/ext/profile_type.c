@@ -166,7 +166,7 @@ static struct plumb_error *write_profile(void *ctx, int fd)
 static int tell_notes(const struct ext_report *r, PyObject *list)
 {
 	for (size_t i = 0; i < r->note_count; i++) {
-		if (add_note(list, PyUnicode_DecodeUTF8(r->notes[i], (Py_ssize_t)strlen(r->notes[i]), "replace")) < 0)
+		if (add_note(list, ext_text(r->notes[i])) < 0)
 			return -1;
 	}
 	return 0;
@@ -292,13 +292,14 @@ static PyObject *profile_info(PyObject *self, PyObject *none)
 	struct plumb_profile_info i;
 
 	plumb_profile_info(p->profile, &i);
-	return Py_BuildValue("{s:d, s:d, s:d, s:K, s:d, s:I, s:I, s:K, s:N, s:N, s:d, s:s, s:s, s:s, s:s}", "start",
+	return Py_BuildValue("{s:d, s:d, s:d, s:K, s:d, s:I, s:I, s:K, s:N, s:N, s:d, s:N, s:N, s:N, s:N}", "start",
 			     (double)i.start_real_ns / 1e9, "duration", (double)i.duration_ns / 1e9, "interval",
 			     (double)i.period_ns / 1e9, "samples", (unsigned long long)i.samples, "seconds",
 			     (double)i.weight_ns / 1e9, "threads", (unsigned)i.threads, "processes",
 			     (unsigned)i.processes, "ticks", (unsigned long long)i.ticks, "losses", losses_of(&i),
 			     "quality", qualities_of(&i), "profiler_cpu", (double)i.profiler_cpu_ns / 1e9, "mode",
-			     i.mode, "engine", i.engine, "command", i.command, "version", i.plumb_version);
+			     ext_text(i.mode), "engine", ext_text(i.engine), "command", ext_text(i.command), "version",
+			     ext_text(i.plumb_version));
 }
 
 static int depth_of(PyObject *given, Py_ssize_t *ret)

@@ -41,6 +41,8 @@ int ext_visit_type(PyObject *self, visitproc visit, void *arg);
 /* errors.c */
 
 PyObject *ext_new_error(void);
+/** A text of libplumb's, in which there may be some of a program's or a file's, which may be anything, and cut. */
+PyObject *ext_text(const char *text);
 /** Raise what @p err says and free it; gives NULL. */
 PyObject *ext_raise(const struct ext_profiler *st, struct plumb_error *err);
 

@@ -430,6 +430,28 @@ thread.join()
 """
 
 
+SHOWS_ITS_COMMAND = """
+import os, plumb, tempfile
+with plumb.profile() as p:
+    while not p.tree()["count"]:
+        pass
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "a.plumb")
+    p.save(path)
+    for profile in p, plumb.open(path):
+        repr(profile), profile.text(), profile.stats()
+        print(ascii(profile.info()["command"]))
+"""
+
+
+def check_a_command_line_may_be_anything():
+    """No UTF-8, or as long that it is cut within a letter, whichever of its two bytes that is."""
+    for word, shown in ("caf\udce9", "caf\ufffd"), (3000 * "\xfc", "\xfc\xfc"), ("a" + 3000 * "\xfc", "\xfc\xfc"):
+        result = run(SHOWS_ITS_COMMAND, "-X", "utf8", "-X", word, watched=False)
+        told = result.stdout.splitlines()
+        assert result.returncode == 0 and len(told) == 2 and all(ascii(shown)[1:-1] in line for line in told), result
+
+
 REFUSED_IN_A_SMALL_THREAD = """
 import ctypes, os, plumb, threading
 with plumb.profile():  # an import takes more stack, of Python's own
