@@ -392,13 +392,14 @@ static PyObject *status_dict(const struct plumb_status *st, const char *hottest)
 #define BOOL(b)	  (b) ? Py_True : Py_False
 #define NUMBER(n) (unsigned long long)(n)
 	return Py_BuildValue(
-		"{s:s, s:O, s:O, s:O, s:d, s:d, s:K, s:K, s:s, s:d, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:d}",
+		"{s:s, s:O, s:O, s:O, s:d, s:d, s:K, s:K, s:N, s:d, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:d}",
 		"engine", "inprocess", "ended", BOOL(st->ended), "paused", BOOL(st->paused), "forked", BOOL(st->forked),
 		"rate", st->rate_hz, "elapsed", (double)st->elapsed_ns / 1e9, "samples", NUMBER(st->samples), "threads",
-		NUMBER(st->threads), "hottest", hottest, "hottest_share", st->hottest_share, "ticks", NUMBER(st->ticks),
-		"missed", NUMBER(st->missed), "unreadable", NUMBER(st->unreadable), "queue", NUMBER(st->queue), "exact",
-		NUMBER(st->exact), "stopped", NUMBER(st->stopped), "doubtful", NUMBER(st->doubtful), "partial",
-		NUMBER(st->partial), "folded", NUMBER(st->folded), "cpu", (double)st->cpu_ns / 1e9);
+		NUMBER(st->threads), "hottest", ext_text(hottest), "hottest_share", st->hottest_share, "ticks",
+		NUMBER(st->ticks), "missed", NUMBER(st->missed), "unreadable", NUMBER(st->unreadable), "queue",
+		NUMBER(st->queue), "exact", NUMBER(st->exact), "stopped", NUMBER(st->stopped), "doubtful",
+		NUMBER(st->doubtful), "partial", NUMBER(st->partial), "folded", NUMBER(st->folded), "cpu",
+		(double)st->cpu_ns / 1e9);
 #undef NUMBER
 #undef BOOL
 }

@@ -143,7 +143,11 @@ class Profiler:
                     profile = Profile(session.snapshot())
                 raise
             finally:
-                self._replace(session, _Round("stopped", profile=profile, status=session.status()))
+                status = _NO_STATUS
+                try:
+                    status = session.status()
+                finally:  # it has ended, even if no more can be said of it
+                    self._replace(session, _Round("stopped", profile=profile, status=status))
 
     def cancel(self) -> None:
         """End this round, in whatever state, and forget what it counted."""

@@ -452,6 +452,18 @@ def check_a_command_line_may_be_anything():
         assert result.returncode == 0 and len(told) == 2 and all(ascii(shown)[1:-1] in line for line in told), result
 
 
+def check_the_hottest_function_may_have_a_long_name():
+    """It is cut within a letter."""
+    if not IN_PROCESS:
+        return
+    name, names = "a" + 45 * "\u95a2\u6570", {}
+    exec("def %s():\n    for _ in range(10000):\n        pass\n" % name, names)
+    history = watch()
+    while not history.status()["hottest"].startswith(name[:80]):
+        names[name]()
+    history.stop()
+
+
 REFUSED_IN_A_SMALL_THREAD = """
 import ctypes, os, plumb, threading
 with plumb.profile():  # an import takes more stack, of Python's own
