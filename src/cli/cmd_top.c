@@ -48,7 +48,8 @@ const struct command command_top = {
 		"they use, to choose one of. With --tasks it shows what asyncio tasks wait for. A program that is "
 		"started "
 		"writes into a file, plumb.top.PID.out, and reads nothing; at the end it gets the signal that Ctrl-C "
-		"sends. Nothing is recorded but what the key 's' saves, or "
+		"sends, and where that does not end it, plumb waits for its end or for Ctrl-C twice. Nothing is "
+		"recorded but what the key 's' saves, or "
 		"what -o names. The exit status is 0, that of the program if it ended by itself, or 125 if plumb "
 		"failed.",
 	.examples = examples,

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -376,8 +375,10 @@ struct plumb_error *feed_close(struct feed *f, int signo)
 		plumb_session_stop(f->session);
 		err = plumb_session_finish(f->session, &result);
 	}
-	if (f->session && f->launched)
-		f->wait_status = result.target_ended ? result.wait_status : plumb_session_reap(f->session);
+	if (f->launched && result.target_ended)
+		f->wait_status = result.wait_status;
+	else if (f->launched && feed_await_program(f, result.pid))
+		f->wait_status = plumb_session_reap(f->session);
 	plumb_session_destroy(f->session);
 	plumb_profile_destroy(f->recording);
 	if (f->output_fd >= 0)

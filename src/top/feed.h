@@ -41,6 +41,7 @@ struct feed {
 	char output[64];		 /* the file that the started program writes to; "" */
 	int output_fd;			 /* to read it; -1: none */
 	char own_output[256], page[256]; /* what was written last; "" */
+	char left[16];			 /* the process of the program, which goes on without us; "" */
 	bool launched;
 	int wait_status;
 };
@@ -80,6 +81,9 @@ struct plumb_error *feed_open_free(int pid, const char *suffix, char *name, size
 				   struct plumb_output **ret) PLUMB_MUST_CHECK;
 /** Stop, as Ctrl-Z asks for, until somebody goes on with us; meanwhile nothing of the program is held. */
 void feed_stand_still(struct feed *f);
+/** Sampling is over: wait for the end of the program that was started, process @p pid, and pass on to it what comes.
+ * False: it goes on, as a second signal has ended the wait. True also where its end cannot be waited for so. */
+bool feed_await_program(struct feed *f, int pid);
 /** End: @p signo goes to a program that was started, unless it is 0. */
 struct plumb_error *feed_close(struct feed *f, int signo) PLUMB_MUST_CHECK;
 

@@ -34,6 +34,7 @@ static bool can_unicode(void)
 
 static void tell_end(const struct top_options *o, const struct feed *f)
 {
+	tell(o, "process %s goes on without plumb", f->left);
 	tell(o, "what the program wrote is in %s", f->output);
 	tell(o, "the recording is %s", f->own_output);
 	tell(o, "the page is %s", f->page);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The live view: how it begins, what is told of the program, what that writes; and lines instead of a screen."""
+import contextlib
 import fcntl
 import os
 import pathlib
@@ -16,7 +17,7 @@ pytest.importorskip("pyte")
 from harness.emulator import Emulator
 from harness.live import ORDINARY, busy, close, phases, top
 from harness.plumb import running, until
-from harness.target import wait_until
+from harness.target import traces, wait_until
 
 
 def test_a_program_that_is_started(plumb, any_python, top):
@@ -29,6 +30,57 @@ def test_a_program_that_is_started(plumb, any_python, top):
     output = plumb.directory / re.search(r"what the program wrote is in (\S+\.out)", t.text)[1]
     assert output.read_text().startswith("written\n") and "KeyboardInterrupt" in output.read_text()
     assert "written" not in t.text
+
+
+# It ends when it gets SIGTERM, or when nobody is there any more.
+STUBBORN = """
+import os, signal, sys
+signal.signal(signal.SIGINT, lambda *_: print("INT", flush=True))
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(print("TERM", flush=True)))
+print("pid", os.getpid(), flush=True)
+while True: signal.pause()
+"""
+
+
+@contextlib.contextmanager
+def left_alone(plumb, python, *options):
+    """A live view that was left by Ctrl-C, of a program that goes on; the terminal, and what the program wrote so far."""
+
+    def wrote():
+        return "".join(out.read_text() for out in plumb.directory.glob("*.out"))
+
+    with Emulator([plumb.binary, "top", *options, "--", *map(str, python.command), "-c", STUBBORN], directory=plumb.directory, columns=200) as t:
+        try:
+            t.until(lambda: wrote().endswith("\n"), "that it has begun")
+            t.see("±|last 5 s:|all:")
+            t.type("\x03")
+            t.until(lambda: "INT" in wrote(), "that it got SIGINT")
+            t.see("the program goes on, and plumb waits for its end")
+            yield t, wrote
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(wrote().split()[1]), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("options", [[], ["--plain"]], ids=["screen", "plain"])
+def test_a_program_that_does_not_end_gets_what_ends_it(plumb, any_python, top, options):
+    with left_alone(plumb, any_python, *options) as (t, wrote):
+        os.kill(t.pid, signal.SIGTERM)
+        t.wait()
+        assert wrote().endswith("TERM\n") and "goes on without plumb" not in t.text
+
+
+@pytest.mark.parametrize("options", [[], ["--plain"]], ids=["screen", "plain"])
+def test_nobody_has_to_wait_for_a_program(plumb, any_python, top, options):
+    """It goes on, and where is told."""
+    with left_alone(plumb, any_python, *options) as (t, wrote):
+        t.type("\x03")
+        t.until(lambda: wrote().count("INT") == 2, "the second SIGINT")
+        t.type("\x03")
+        assert t.wait() == 0
+        pid = int(wrote().split()[1])
+        assert "process %d goes on without plumb" % pid in t.text and "what the program wrote is in" in t.text
+        assert not traces(pid)
 
 
 def test_what_a_program_writes_can_be_looked_at(plumb, any_python, top, tmp_path):
