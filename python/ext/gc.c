@@ -3,8 +3,9 @@
  *
  * While hundreds of thousands of dicts are made, none of which can be garbage, the collector would go through all of
  * them again and again: that took more than four fifths of the time of large merges. Where the GIL is held from
- * beginning to end nobody sees the pause. The functions of the limited API for this are of 3.10, so those of the module
- * gc. Without a GIL others would see it, and there collections begin between instructions of Python only. */
+ * beginning to end, and no Python runs, nobody sees the pause. The functions of the limited API for this are of 3.10,
+ * so those of the module gc. Without a GIL others would see it, and there collections begin between instructions of
+ * Python only. */
 #include "ext.h"
 
 int ext_pause_gc(const struct ext_gc *gc)

@@ -399,9 +399,16 @@ static int count_all(struct making *m)
 	return 0;
 }
 
+/* Looking up lines runs Python, which gives the GIL away: other threads, and the children that they fork, would see the
+ * pause, and what they do about collections would be undone. It takes most of the time there, too. */
+static int pause_gc(const struct making *m)
+{
+	return m->o->lines && m->o->own ? 0 : ext_pause_gc(&m->st->gc);
+}
+
 static PyObject *made(struct making *m)
 {
-	int paused = ext_pause_gc(&m->st->gc);
+	int paused = pause_gc(m);
 	PyObject *tree = NULL;
 
 	if (paused >= 0 && make_all(m) == 0 && count_all(m) == 0) {

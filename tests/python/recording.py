@@ -2,6 +2,7 @@
 """What plumb.profile(), plumb.start() and plumb.open() do in the process that is sampled. Each check_ is run; their names are told."""
 import collections
 import contextlib
+import gc
 import importlib.util
 import io
 import json
@@ -11,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+import types
 import warnings
 
 import plumb
@@ -99,6 +101,28 @@ def check_a_recording_has_the_lines_of_its_texts():
     assert there == lines(p.tree()) and any(line.endswith("\n") for line in there), there
     assert any(lines(without.tree())) and not any(lines(plumb.open(bare).tree()))
     assert not any(lines(plumb.open(kept).tree(lines=False)))
+
+
+def check_collections_go_on_while_lines_are_looked_up():
+    """That runs Python, and other threads: to them, and to children that they fork, a pause would be the program's."""
+    seen = []
+
+    def get_source(name):
+        seen.append(gc.isenabled())
+        gc.disable()  # as another thread might
+
+    names = {"__name__": "asked", "__file__": "/nowhere/asked.py", "__loader__": types.SimpleNamespace(get_source=get_source)}
+    exec(compile("def asked(until):\n    while not until(): pass", names["__file__"], "exec"), names)
+    module = sys.modules["asked"] = types.ModuleType("asked")
+    vars(module).update(names)
+    try:
+        with plumb.profile() as p:
+            names["asked"](has(p, 5, "asked"))
+        p.tree()
+        assert seen and seen[0] and not gc.isenabled(), seen
+    finally:
+        gc.enable()
+        del sys.modules["asked"]
 
 
 def check_what_plumb_did_not_write_stays_unless_one_insists():
