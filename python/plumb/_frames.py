@@ -8,6 +8,7 @@ import os
 import stat
 import sys
 import time
+import types
 from typing import Any, Dict, List, Optional, Tuple
 
 # linecache forgets what it did not find, and a search through sys.path takes longer than a sample. What is not there now is
@@ -38,8 +39,11 @@ def line_number(frame: Any) -> int:
 
 def _is_cached(filename: str) -> bool:
     """Whether linecache has the lines, and not only who is to be asked for them."""
-    entry: Any = linecache.cache.get(filename, ())
-    return len(entry) > 1
+    entries: Dict[str, Any] = linecache.cache
+    try:
+        return len(entries[filename]) > 1
+    except KeyError:
+        return False
 
 
 def _may_be_opened(filename: str) -> bool:
@@ -123,6 +127,18 @@ def builtin_identifier(frame: Any) -> str:
     return "%s%s:%s" % (module, code.__qualname__, line_number(frame))
 
 
+# vars() of a module. Not of its class, which may do something when it is asked: importlib.util.LazyLoader executes the module.
+_names_of = vars(types.ModuleType)["__dict__"].__get__
+
+
+def _file_of(module: Any) -> str:
+    try:
+        file = _names_of(module)["__file__"]
+    except (KeyError, TypeError):  # what is no module may stand among them
+        return ""
+    return file if isinstance(file, str) else ""
+
+
 _modules: Dict[str, Any] = {}
 _modules_seen = 0
 
@@ -134,12 +150,12 @@ def _globals_of(filename: str) -> Optional[Dict[str, Any]]:
     if len(sys.modules) != _modules_seen:
         loaded = list(sys.modules.values())
         # Other threads have the old ones until all are there.
-        modules = _modules = {str(getattr(module, "__file__", "")): module for module in loaded}
+        modules = _modules = {_file_of(module): module for module in loaded}
         _modules_seen = len(loaded)
     try:
         # Not get(), which in CPython 3.13 without a GIL may wait for its own lock, and yields 80 times to any thread that computes.
-        found: Dict[str, Any] = vars(modules[filename])
-    except (KeyError, TypeError):  # what is no module may stand among them
+        found: Dict[str, Any] = _names_of(modules[filename])
+    except (KeyError, TypeError):
         return None
     return found
 

@@ -125,6 +125,33 @@ def check_collections_go_on_while_lines_are_looked_up():
         del sys.modules["asked"]
 
 
+def check_a_module_that_is_loaded_lazily_stays_unloaded():
+    class Odd:
+        """May stand in sys.modules as well."""
+        __slots__ = ()
+
+        def __getattribute__(self, name):
+            raise RuntimeError("it was asked for %s" % name)
+
+    path = os.path.join(OUT, "put_off.py")
+    with open(path, "w") as file:
+        file.write("executed = True\n")
+    spec = importlib.util.spec_from_file_location("put_off", path)
+    spec.loader = importlib.util.LazyLoader(spec.loader)
+    module = sys.modules["put_off"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules["odd"] = Odd()
+    names = {}
+    exec(compile("def asked(until):\n    while not until(): pass", "/nowhere/odd.py", "exec"), names)
+    try:
+        with plumb.profile() as p:
+            names["asked"](has(p, 5, "asked"))
+        assert p.tree()["count"] and "executed" not in object.__getattribute__(module, "__dict__")
+        assert module.executed
+    finally:
+        del sys.modules["put_off"], sys.modules["odd"]
+
+
 def check_what_plumb_did_not_write_stays_unless_one_insists():
     path, link = os.path.join(OUT, "precious.py"), os.path.join(OUT, "link.html")
     os.symlink(path, link)
