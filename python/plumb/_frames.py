@@ -66,13 +66,35 @@ def _getline(filename: str, line: int, module_globals: Optional[Dict[str, Any]])
         return linecache.getline(filename, line, module_globals)
 
 
-def source_line(filename: str, line: int, module_globals: Optional[Dict[str, Any]]) -> str:
+class _Loader:
+    """One that may be anybody's: that it fails means that it has no source."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def get_source(self, name: str) -> Any:
+        try:
+            return self._loader.get_source(name)
+        except Exception:
+            return None
+
+
+def _with_loader(module_globals: Dict[str, Any]) -> Dict[str, Any]:
+    """What linecache asks for of the globals of a module."""
+    spec, name = module_globals.get("__spec__"), module_globals.get("__name__")
+    loader = _Loader(getattr(spec, "loader", None) or module_globals.get("__loader__"))
+    return {"__name__": name, "__loader__": loader, "__spec__": types.SimpleNamespace(name=getattr(spec, "name", name), loader=loader)}
+
+
+def source_line(filename: str, line: int, module_globals: Optional[Dict[str, Any]], loader_may_fail: bool = False) -> str:
     """The text of a line without what it begins with; "" if there is none."""
     if _is_cached(filename):
         return _getline(filename, line, module_globals).lstrip()
     key, now = (filename, id(module_globals)), time.monotonic()
     if now < _misses.get(key, 0.0):
         return ""
+    if module_globals is not None and loader_may_fail:
+        module_globals = _with_loader(module_globals)
     text = _getline(filename, line, module_globals) if _may_be_opened(filename) else ""
     if filename not in linecache.cache:
         if len(_misses) >= _MISSES_KEPT:
@@ -165,6 +187,6 @@ def recorded_line(filename: str, line: int) -> str:
     if line <= 0 or not filename:
         return ""
     try:
-        return source_line(filename, line, None if filename in linecache.cache else _globals_of(filename))
-    except Exception:  # of a loader, which may be anybody's
+        return source_line(filename, line, None if filename in linecache.cache else _globals_of(filename), True)
+    except (KeyError, SyntaxError, ValueError):  # No more: a signal's handler may raise anything, to end this.
         return ""

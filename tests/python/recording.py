@@ -6,6 +6,7 @@ import gc
 import importlib.util
 import io
 import json
+import linecache
 import os
 import re
 import signal
@@ -123,6 +124,39 @@ def check_collections_go_on_while_lines_are_looked_up():
     finally:
         gc.enable()
         del sys.modules["asked"]
+
+
+def check_a_loader_may_fail_and_a_handler_may_raise():
+    class Limit(Exception):
+        pass
+
+    def handler(number, frame):
+        raise Limit
+
+    def get_source(name):
+        asked.append(name)
+        raise RuntimeError("no source of " + name)
+
+    def updatecache(*_):
+        os.kill(os.getpid(), signal.SIGUSR1)
+        return []
+
+    asked, original, file = [], linecache.updatecache, "/nowhere/failing.py"
+    module = sys.modules["failing"] = types.ModuleType("failing")
+    vars(module).update(__file__=file, __loader__=types.SimpleNamespace(get_source=get_source))
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        exec(compile("def failing(until):\n    while not until(): pass", file, "exec"), vars(module))
+        with plumb.profile() as p:
+            module.failing(has(p, 5, "failing"))
+        assert functions(p)["failing"] and asked[0] == "failing", asked
+        linecache.clearcache()
+        linecache.updatecache = updatecache
+        raises(Limit, p.tree)
+    finally:
+        linecache.updatecache = original
+        signal.signal(signal.SIGUSR1, before)
+        del sys.modules["failing"]
 
 
 def check_a_module_that_is_loaded_lazily_stays_unloaded():
