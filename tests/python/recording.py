@@ -17,6 +17,7 @@ import types
 import warnings
 
 import plumb
+from plumb import _frames
 from raising import raises
 from recorded import OUT, busy_inner, descriptions, functions, has, run_checks, spin, tells_the_hottest
 
@@ -115,6 +116,7 @@ def check_collections_go_on_while_lines_are_looked_up():
     names = {"__name__": "asked", "__file__": "/nowhere/asked.py", "__loader__": types.SimpleNamespace(get_source=get_source)}
     exec(compile("def asked(until):\n    while not until(): pass", names["__file__"], "exec"), names)
     module = sys.modules["asked"] = types.ModuleType("asked")
+    _frames._modules_seen = 0  # else they are looked through when there are more or fewer
     vars(module).update(names)
     try:
         with plumb.profile() as p:
@@ -143,6 +145,7 @@ def check_a_loader_may_fail_and_a_handler_may_raise():
 
     asked, original, file = [], linecache.updatecache, "/nowhere/failing.py"
     module = sys.modules["failing"] = types.ModuleType("failing")
+    _frames._modules_seen = 0  # else they are looked through when there are more or fewer
     vars(module).update(__file__=file, __loader__=types.SimpleNamespace(get_source=get_source))
     before = signal.signal(signal.SIGUSR1, handler)
     try:
@@ -175,6 +178,7 @@ def check_a_module_that_is_loaded_lazily_stays_unloaded():
     module = sys.modules["put_off"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     sys.modules["odd"] = Odd()
+    _frames._modules_seen = 0  # else they are looked through when there are more or fewer
     names = {}
     exec(compile("def asked(until):\n    while not until(): pass", "/nowhere/odd.py", "exec"), names)
     try:
