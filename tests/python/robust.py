@@ -156,7 +156,8 @@ def check_forks_at_any_moment():
 
 def check_a_fork_while_a_watch_ends():
     """Another thread has its lock then, and is not in the child."""
-    history, has_lock, goes_on = watch(), threading.Event(), threading.Event()
+    history, has_lock, goes_on = watch(cycle=3600), threading.Event(), threading.Event()
+    spin_until(lambda: samples(history))
 
     def made(counted):
         has_lock.set()
