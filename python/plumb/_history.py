@@ -39,6 +39,11 @@ class History(Deque[Tuple[float, Tree]]):
         """The entry that comes next: numbers to come, and the last one."""
         self._numbers: Tuple[Iterator[int], Deque[int]] = itertools.count(number), collections.deque((number - 1,), 1)
 
+    def _number_anew(self) -> None:
+        """So that none has the number of a sum that was made, nor of one on its way."""
+        self._sums = {}
+        self._number_from(self._next + len(self))
+
     @property
     def _next(self) -> int:
         return self._numbers[1][0] + 1
@@ -155,11 +160,24 @@ def _forgetting(name: str) -> Any:
         with _lock:
             self._sums = {}
             result = method(self, *arguments)
-            self._number_from(self._next + len(self))  # so that none has the number of a sum on its way
+            self._number_anew()
             return result
 
     change.__name__ = name
     return change
+
+
+def _giving(name: str) -> Any:
+    """A method of deque that gives a copy with more entries, which have no numbers."""
+    method = getattr(collections.deque, name)
+
+    def give(self: History, other: Any) -> Any:
+        result = method(self, other)
+        result._number_anew()
+        return result
+
+    give.__name__ = name
+    return give
 
 
 for _name in (
@@ -167,3 +185,5 @@ for _name in (
     "__delitem__", "__iadd__", "__imul__", "__setitem__",
 ):  # fmt: skip
     setattr(History, _name, _forgetting(_name))
+for _name in ("__add__", "__mul__", "__rmul__"):
+    setattr(History, _name, _giving(_name))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What plumb.profile does where the original loses, shares or refuses something. Each check_ is run; their names are told."""
 import contextlib
+import collections
 import copy
 import gc
 import inspect
@@ -360,7 +361,13 @@ def check_a_history_that_is_changed_otherwise_forgets_its_sums():
         assert profile.get_profile(history) == profile.get_profile(list(history))
         change(history)
         assert profile.get_profile(history) == profile.get_profile(list(history))
-    for copied in (copy.copy(history), pickle.loads(pickle.dumps(history))):
+    more = collections.deque(entry() for _ in range(30))
+    for made, plain in ((history + more, [*history, *more]), (history * 2, [*history] * 2), (3 * history, [*history] * 3)):
+        assert type(made) is profile.History and list(made) == plain
+        assert profile.get_profile(made) == profile.get_profile(plain)
+        made.extend(more)
+        assert profile.get_profile(made) == profile.get_profile([*plain, *more])
+    for copied in (copy.copy(history), history.copy(), pickle.loads(pickle.dumps(history))):
         assert type(copied) is profile.History and copied == history
         assert profile.get_profile(copied) == profile.get_profile(history)
 
