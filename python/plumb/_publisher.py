@@ -242,8 +242,8 @@ class Publisher(Generic[Counted, Made]):
 
 
 def _started(run: Callable[[], None], stop: Callable[[], None]) -> threading.Thread:
-    thread = threading.Thread(target=run, name="Profile", daemon=True)
     try:
+        thread = threading.Thread(target=run, name="Profile", daemon=True)
         thread.start()
         return thread
     except RuntimeError:

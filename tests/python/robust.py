@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program does all sorts of things while it is being watched. Each check_ is run; their names are told. checks.py says how."""
 import gc
+import itertools
 import mmap
 import multiprocessing
 import os
@@ -271,13 +272,16 @@ def new_interpreter():
 
 
 def check_interpreters_in_the_interpreter():
-    """One stops its watch, one leaves that to its end. sys._current_frames() knows one stack of a thread only."""
+    """One stops its watch, one leaves that to its end; with the GIL of the first, and with their own, where they may have no daemon
+    threads. sys._current_frames() knows one stack of a thread only."""
     if not IN_PROCESS:
         return
     history = watch()
-    # Before 3.12 those with a thread left cannot be ended.
-    for last in ("history.stop()", "") if sys.version_info >= (3, 12) else ("history.stop()",):
-        interpreter = new_interpreter()
+    # Before 3.12 those with a thread left cannot be ended, and all have the same GIL.
+    several = sys.version_info >= (3, 12)
+    lasts, creates = (("history.stop()", ""), (new_interpreter, interpreters.create)) if several else (("history.stop()",), (new_interpreter,))
+    for last, create in itertools.product(lasts, creates):
+        interpreter = create()
         failed = interpreters.run_string(interpreter, "import sys\nsys.path[:] = %r\n" % sys.path + INSIDE % (ENGINE, last))
         assert failed is None, failed
         interpreters.destroy(interpreter)
