@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import weakref
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, TypedDict
 
 from plumb import _events, _forks, _gil, _threads
@@ -78,6 +79,12 @@ class _Round(Step):
         self.since = since  # when this interval began: seconds and ticks
 
 
+def _stop_all(sessions: "weakref.WeakSet[_gil.GilSession]") -> None:
+    """When nobody can ask for them any more."""
+    for session in list(sessions):
+        session.stop()
+
+
 class Profiler:
     """Samples the own process from start() to stop(), any number of times; all methods may be called by any thread.
 
@@ -109,6 +116,9 @@ class Profiler:
         self._threads, self._engine = threads, checked_engine(engine)
         self._lock = _forks.Lock()
         self._latest = _Round("idle")
+        # Its thread keeps one that samples with the GIL.
+        self._with_the_gil: "weakref.WeakSet[_gil.GilSession]" = weakref.WeakSet()
+        weakref.finalize(self, _stop_all, self._with_the_gil).atexit = False
         _forks.tell(self)
 
     def _after_fork(self) -> None:
@@ -210,7 +220,10 @@ class Profiler:
         if self._engine == "external":
             options = {name: value for name, value in self._options.items() if name != "max_nodes"}
             return ControlledSession(self._lock, 1 / self._interval, tids, **options)
-        return _gil.begin(self._engine, rate=1 / self._interval, tids=tids, **self._options)
+        session = _gil.begin(self._engine, rate=1 / self._interval, tids=tids, **self._options)
+        if isinstance(session, _gil.GilSession):
+            self._with_the_gil.add(session)
+        return session
 
     def _begin_instead_of(self, session: Controlled) -> None:
         """Of one that is full, which has no room after a reset either."""

@@ -12,6 +12,7 @@ from controlling import (
     PERIOD, deep, descriptors, hot_function, in_child, nothing_is_left, reset, run_checks, spin, tasks,
     ten_clients_read_what_is_controlled_meanwhile, until, warnings_of_a_fork,
 )
+from plumb import _gil
 from raising import refusal
 
 
@@ -46,6 +47,17 @@ def check_the_states_are_what_they_are_called():
     profiler.reset()
     refusal(RuntimeError, profiler.show)
     assert profiler.status()["samples"] == 0
+
+
+def check_one_that_nobody_has_any_more_ends():
+    threads, files = tasks(), descriptors()
+    for engine in ("inprocess",) if _gil.why_not() else ("inprocess", "gil"):
+        for last in (plumb.Profiler.start, plumb.Profiler.pause):
+            profiler = plumb.Profiler(engine=engine)
+            profiler.start()
+            last(profiler)
+            del profiler
+            nothing_is_left(threads, files)
 
 
 def check_a_hundred_rounds_leave_nothing_behind():
