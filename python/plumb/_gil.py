@@ -18,6 +18,7 @@ import warnings
 from typing import Any, Collection, Deque, Dict, Iterator, List, Optional, Set, Tuple, Union
 
 from plumb import _forks, _imports, _threads
+from plumb._held import Held
 from plumb._plumb import Error, HeldFile, Profile, Session
 from plumb._session import Status, Tree
 from plumb._trees import create, merge, process
@@ -117,10 +118,10 @@ def _pieces(tree: Tree) -> Iterator[str]:
 
 
 def as_profile(tree: Tree) -> Profile:
-    held = HeldFile(None)
+    held = Held(HeldFile(None))
     with open(held.fileno(), "w", encoding="utf-8", closefd=False) as file:
         file.writelines(_pieces(tree))
-    return Profile.open("/proc/self/fd/%d" % held.fileno(), "dask", own=True)
+    return held.profile("dask", own=True)
 
 
 class _Counted:

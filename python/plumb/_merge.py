@@ -7,7 +7,7 @@ import warnings
 from typing import List, Tuple, Union
 
 from plumb import _plumb
-from plumb._external import Unnamed
+from plumb._held import Unnamed
 from plumb._result import READABLE, Profile
 from plumb._written import Path
 

@@ -13,6 +13,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 from plumb import _binary, _external
 from plumb._child import Child
+from plumb._held import Unnamed
 from plumb._plumb import Error
 
 _SECONDS = 5.0  # that the program takes at most
@@ -84,7 +85,7 @@ def _wait(process: Child) -> int:
 def _dumped(tid: int) -> Dict[str, Any]:
     """The process, as `plumb dump --json` has it."""
     options = ["--json", "--native", "--no-source", "--timeout", repr(_SECONDS), "--threads", str(tid)]
-    told, said = _external.Unnamed(), _external.Unnamed()
+    told, said = Unnamed(), Unnamed()
     with _external.allowed([_binary.find(), "dump", str(os.getpid()), *options], told.fileno(), said.fileno()) as process:
         status = _wait(process)
     dump = json.loads(told.text() or "{}")

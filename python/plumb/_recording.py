@@ -22,7 +22,8 @@ from plumb._arguments import (
     engine_of_native,
 )
 from plumb._decorated import decorated
-from plumb._external import ExternalSession, Unnamed
+from plumb._external import ExternalSession
+from plumb._held import Unnamed
 from plumb._result import Profile, callers_level, open
 from plumb._session import Recorded
 from plumb._written import Path

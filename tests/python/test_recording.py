@@ -703,6 +703,16 @@ def test_a_daemon_that_changes_its_root_directory_has_its_recording(one, tmp_pat
     assert (said[0] == "True" if mode == 0o777 else "nor a folder with room for a copy" in said[0]) and errors == "", (said, errors)
 
 
+def test_a_daemon_that_changes_its_root_directory_has_what_was_sampled_with_the_gil(with_gil, tmp_path):
+    """To read it again takes a folder for temporary files."""
+    (tmp_path / "tmp").mkdir()
+    for folder in (tmp_path, tmp_path / "tmp"):
+        folder.chmod(0o777)
+    begin = "p = plumb.start(engine='gil')\nwhile p.info()['samples'] < 20: busy(100)\nos.chroot(%r)\nos.chdir('/')" % str(tmp_path)
+    end = "p.stop()\nprint(p.tree()['count'] >= 20, os.listdir('/tmp'))"
+    assert dropped(with_gil, begin, end) == (["True []", ""], "")
+
+
 def test_what_plumb_wrote_is_written_again_where_there_is_no_proc(one, tmp_path):
     jail = tmp_path / "jail"
     for folder in (jail, jail / "tmp"):

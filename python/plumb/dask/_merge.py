@@ -9,7 +9,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 import fsspec
 
 from plumb import _merge, _plumb
-from plumb._external import Unnamed
+from plumb._held import Unnamed
 from plumb._result import Profile
 from plumb._written import Path
 from plumb.dask._client import checked_client
