@@ -39,18 +39,25 @@ static bool choose_format(struct config *c, const char *out, struct failure *why
 		      "the name '%s' does not say which format to write", out);
 }
 
-static bool is_file_of_same_kind(const char *in, const char *out)
+static bool is_file(const char *path)
 {
-	const char *kind = plumb_format_for_path(out), *of_in = plumb_format_for_path(in);
 	struct stat st;
 
-	return kind && of_in && strcmp(kind, of_in) == 0 && stat(out, &st) == 0 && S_ISREG(st.st_mode) && st.st_size;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size;
+}
+
+/* What can be made again is of another kind. */
+static bool may_be_no_copy(const struct config *c, const char *in, const char *out)
+{
+	const char *kind = plumb_format_for_path(out), *of_in = plumb_format_for_path(in);
+
+	return strcmp(c->report.format, "plumb") == 0 || (kind && of_in && strcmp(kind, of_in) == 0);
 }
 
 /* With two files as all the operands, as of '*.plumb', the second is no name for a copy of the first. */
 static bool spares_files(const struct config *c, const char *in, const char *out, struct failure *why)
 {
-	if (c->force || !is_file_of_same_kind(in, out))
+	if (c->force || !is_file(out) || !may_be_no_copy(c, in, out))
 		return true;
 	return refuse(why, "give another name, or --force to replace it",
 		      "%s is there already, and convert would write the profile of %s in its place", out, in);

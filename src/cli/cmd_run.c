@@ -119,6 +119,8 @@ static void wait_end(struct plumb_session *s)
 	while (!st.ended) {
 		waiting = st.program_ended;
 		plumb_session_wait(s, LOOK_MS, &st);
+		if (st.program_ended)
+			signals_tell_group_of_hangup();
 		if (st.ended || told || !waiting)
 			continue;
 		snprintf(message, sizeof message,

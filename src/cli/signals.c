@@ -25,6 +25,7 @@ static struct plumb_signals inherited;
 static struct plumb_session *volatile session;
 static atomic_uint_least64_t waiting; /* signals that came before there was a session, one bit each */
 static volatile sig_atomic_t last;    /* that is to end us while we tell */
+static volatile sig_atomic_t hung_up; /* the terminal has gone, and the program was told alone */
 static void (*catch_usual)(void);     /* while it is sampled */
 
 typedef void handler(int signo, siginfo_t *info, void *context);
@@ -54,12 +55,9 @@ static void on_survive(int signo, siginfo_t *info, void *context)
 {
 }
 
-/* The kernel tells the others of a group when its leader ends, and the leader that we are in place of the program would
- * end by it. We see it once more by that. */
-static bool is_of_group(const siginfo_t *info)
+/* What we tell our group of a hang-up comes to us as well. */
+static bool is_our_own(const siginfo_t *info)
 {
-	if (signals_is_hangup(info))
-		return kill(0, SIGHUP) == 0 && session; /* a program that is being started may not be in it yet */
 	return info->si_signo == SIGHUP && info->si_code == SI_USER && info->si_pid == getpid();
 }
 
@@ -67,8 +65,9 @@ static bool is_of_group(const siginfo_t *info)
 static void on_pass(int signo, siginfo_t *info, void *context)
 {
 	int saved = errno;
-	bool reached = signals_from_terminal(info) || is_of_group(info);
+	bool reached = signals_from_terminal(info) || is_our_own(info);
 
+	hung_up |= signals_is_hangup(info);
 	if (!session && !reached)
 		atomic_fetch_or(&waiting, bit(signo));
 	if (session && !reached)
@@ -137,6 +136,14 @@ bool signals_is_hangup(const siginfo_t *info)
 	if (info->si_code == SI_QUEUE)
 		return info->si_pid == getppid() && info->si_value.sival_int == SIGNALS_HANGUP;
 	return info->si_code == SI_KERNEL && getsid(0) == getpid();
+}
+
+void signals_tell_group_of_hangup(void)
+{
+	if (!hung_up)
+		return;
+	hung_up = false;
+	kill(0, SIGHUP);
 }
 
 void signals_remember(void)

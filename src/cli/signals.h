@@ -23,6 +23,9 @@ bool signals_from_terminal(const siginfo_t *info);
  * child of, which then sends SIGHUP with this value. */
 bool signals_is_hangup(const siginfo_t *info);
 #define SIGNALS_HANGUP 1
+/** The program has ended: if it was told of a hang-up, so are the others of our group, as the kernel tells them when
+ * the leader of a session ends, in whose place the program is. Ends the sampling of what it has left, too. */
+void signals_tell_group_of_hangup(void);
 /**
  * For `run`: those of the program are passed on to it, but for what a terminal sends, which has reached it by itself.
  * Call before the launch; what comes before signals_watch() waits.

@@ -187,6 +187,9 @@ def test_the_second_of_two_files_is_no_output(plumb, recording):
         result = plumb("convert", one, out, *options)
         assert result.status == 0, result
     assert other.read_bytes() != before
+    for given in (["-f", "plumb", one, other], [text, other]):
+        result = plumb("convert", *given)
+        assert result.status == OWN_FAILURE and "%s is there already" % other in result.stderr, result
     again = plumb.path(".folded")
     assert plumb("convert", other, again).status == 0
     before = text.read_bytes()
