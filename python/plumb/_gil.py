@@ -121,7 +121,7 @@ def as_profile(tree: Tree) -> Profile:
     held = Held(HeldFile(None))
     with open(held.fileno(), "w", encoding="utf-8", closefd=False) as file:
         file.writelines(_pieces(tree))
-    return held.profile("dask", own=True)
+    return held.profile("dask")
 
 
 class _Counted:

@@ -61,10 +61,10 @@ class Held:
         """For whoever opens it meanwhile."""
         return "/proc/%d/fd/%d" % (os.getpid(), self.fileno())
 
-    def profile(self, format: Optional[str] = None, own: bool = False) -> Profile:
-        """Of the recording in it; `own`: of this process, as Profile.open() has it."""
+    def profile(self, format: Optional[str] = None) -> Profile:
+        """Of the recording in it, which is of this process."""
         with self.named() as path:
-            return Profile.open(path, format, own=own)
+            return Profile.open(path, format, own=True)
 
     @contextlib.contextmanager
     def named(self) -> Iterator[str]:

@@ -713,6 +713,23 @@ def test_a_daemon_that_changes_its_root_directory_has_what_was_sampled_with_the_
     assert dropped(with_gil, begin, end) == (["True []", ""], "")
 
 
+def test_lines_that_were_not_recorded_are_those_of_this_process(one, tmp_path):
+    """Files that are this process's are named by it, whoever writes them."""
+    (tmp_path / "work.py").write_text("def spin():\n    return sum(range(10**5))\n")
+    code = """
+import sys, plumb
+sys.path.insert(0, %r)
+import work
+p = plumb.start(engine="external", sources=False)
+while "spin" not in p.text():
+    for _ in range(100): work.spin()
+p.stop()
+def lines(node): return {node["description"]["line"], *(line for child in node["children"].values() for line in lines(child))}
+print("return sum(range(10**5))\\n" in lines(p.tree()))
+""" % str(tmp_path)
+    assert ended(one, code) == (0, "True\n", "")
+
+
 def test_what_plumb_wrote_is_written_again_where_there_is_no_proc(one, tmp_path):
     jail = tmp_path / "jail"
     for folder in (jail, jail / "tmp"):
