@@ -153,7 +153,8 @@ static void long_names_are_held_once(void **state)
 	for (size_t i = 0; i < maps.len; i++)
 		names += (long)strlen(maps.data[i].path);
 	assert_true(maps.len >= MAPPINGS && names > MAPPINGS * DEPTH * 250L);
-	assert_in_range(peak_kb() - before, 0, names / 1024 * 3 / 2);
+	/* twice would be more, whatever an allocator adds: with the address sanitizer one is 1.48 of them */
+	assert_in_range(peak_kb() - before, 0, names / 1024 * 7 / 4);
 	pl_maps_deinit(&maps);
 	for (int i = 0; i < MAPPINGS; i++)
 		munmap(at[i], 4096);
