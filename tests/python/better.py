@@ -237,7 +237,8 @@ def check_only_plain_files_are_opened_for_lines():
                 file.write("  x = 1\n")
                 file.truncate(size)
         # As traceback notes who may know.
-        assert linecache.lazycache(noted, {"__name__": "m", "__loader__": types.SimpleNamespace(get_source=lambda name: None)})
+        loader = types.SimpleNamespace(get_source=lambda name: None)
+        assert linecache.lazycache(noted, {"__name__": "m", "__loader__": loader, "__spec__": types.SimpleNamespace(name="m", loader=loader)})
         sys.path.append(folder)
         try:
             for name in (fifo, "fifo", noted, "/dev/zero", "/proc/self/mem", huge):
