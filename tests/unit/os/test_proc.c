@@ -45,11 +45,22 @@ static void a_zombie_has_ended(void **state)
 	assert_message(pl_proc_check(pid), PLUMB_ERR_NO_PROCESS, "there is no process");
 }
 
+#define GROUPS_MAX 65536 /* the kernel's limit */
+
+/* For a child, which ends where that cannot be. */
+static void join_groups(size_t count)
+{
+	static gid_t groups[GROUPS_MAX];
+
+	for (size_t i = 0; i < count; i++)
+		groups[i] = 4000000000u + (gid_t)i;
+	if (setgroups(count, groups))
+		_exit(2);
+}
+
 /* Its switches come behind its groups. */
 static void how_often_a_process_in_many_groups_has_left_its_cpu_is_known(void **state)
 {
-	enum { GROUPS = 20000 };
-	static gid_t groups[GROUPS];
 	struct pl_thread_state now;
 	int status;
 
@@ -57,10 +68,7 @@ static void how_often_a_process_in_many_groups_has_left_its_cpu_is_known(void **
 		skip();
 	pid_t pid = fork();
 	if (pid == 0) {
-		for (size_t i = 0; i < GROUPS; i++)
-			groups[i] = 4000000000u + (gid_t)i;
-		if (setgroups(GROUPS, groups))
-			_exit(2);
+		join_groups(20000);
 		pl_thread_state_read(getpid(), getpid(), &now);
 		_exit(now.letter != 'R' || now.blocks == UINT64_MAX || now.ends == UINT64_MAX);
 	}
@@ -71,8 +79,6 @@ static void how_often_a_process_in_many_groups_has_left_its_cpu_is_known(void **
 /* Its groups alone are longer than what there is room for. */
 static void what_stands_around_many_groups_is_read(void **state)
 {
-	enum { GROUPS = 65536 };
-	static gid_t groups[GROUPS];
 	char text[PL_STATUS_MAX];
 	int status;
 
@@ -80,10 +86,7 @@ static void what_stands_around_many_groups_is_read(void **state)
 		skip();
 	pid_t pid = fork();
 	if (pid == 0) {
-		for (size_t i = 0; i < GROUPS; i++)
-			groups[i] = 4000000000u + (gid_t)i;
-		if (setgroups(GROUPS, groups))
-			_exit(2);
+		join_groups(GROUPS_MAX);
 		ssize_t n = pl_proc_status(0, "status", text, sizeof text);
 		_exit(n != (ssize_t)strlen(text) || pl_proc_status_field(text, "Groups") ||
 		      pl_proc_status_number(text, "Tgid", 10, 0) != (uint64_t)getpid() ||
